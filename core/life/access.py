@@ -1,0 +1,40 @@
+"""Who may: see, answer, steer and stop. This file must not know how a person was authenticated.
+
+    private place   its one person
+    group           the one who started the run, and approvers, if they stand in the group's list of people;
+                    an empty list means nobody
+    responders      where a request names them, they and nobody else may answer it
+
+Source: DESIGN section 6 ("Who may answer"), C07, C08, C12.
+"""
+
+from __future__ import annotations
+
+from core.model import Conversation, Person, Run
+from core.question import Request
+
+
+def may_see(person: Person, conversation: Conversation) -> bool:
+    """Tell whether a person may know that a conversation exists."""
+    return person.id == conversation.owner.id or (not conversation.private and person.id in conversation.people)
+
+
+def may_start(person: Person, conversation: Conversation) -> bool:
+    """Tell whether a person may start a run here."""
+    return person.id == conversation.owner.id if conversation.private else person.id in conversation.people
+
+
+def may_act(person: Person, conversation: Conversation, run: Run) -> bool:
+    """Tell whether a person may steer, pause, resume or cancel a run."""
+    if conversation.private:
+        return person.id == conversation.owner.id
+    if person.id not in conversation.people:
+        return False
+    return person.id == run.starter.id or person.role in ("owner", "approver")
+
+
+def may_answer(person: Person, conversation: Conversation, run: Run, request: Request) -> bool:
+    """Tell whether a person may answer a request."""
+    if request.question.responders:
+        return person.id in request.question.responders
+    return may_act(person, conversation, run)

@@ -1,0 +1,92 @@
+"""Commands: what a text that begins with a known word and a slash does, on every surface alike.
+
+    /approve ID · /deny ID [reason] · /answer ID text · /abort ID        answer from anywhere (not `cli-` requests)
+    /cancel [RUN] · /pause [RUN] · /resume [RUN]                         the run at work, or the one named
+    /new                                                                 a new conversation at this place
+    /status /pending /agent /jobs /grants /help                          only show something
+
+Ids may be in any case and have stray spaces. Other text that begins with a slash is ordinary text. Source: C21, C36.
+"""
+
+from __future__ import annotations
+
+from core.life.again import resume
+from core.life.decision import Refusal
+from core.life.draft import Draft
+from core.life.event import Reply, Reset, Resume, Said, Stop
+from core.life.place import reset
+from core.life.request import reply
+from core.life.result import Answered, Opened, Resumed, Stopped, Told
+from core.life.run import stop
+from core.life.words import text_answer
+from core.model import Cause, Conversation
+from core.question import Accepted, ConfirmField, Declined
+
+ON_REQUEST = frozenset({"approve", "deny", "answer", "abort"})
+ON_RUN = frozenset({"cancel", "pause", "resume"})
+SHOWS = frozenset({"status", "pending", "agent", "jobs", "grants", "help", "start"})
+COMMANDS = ON_REQUEST | ON_RUN | SHOWS | {"new"}
+CAUSES: dict[str, Cause] = {"cancel": "user_canceled", "pause": "user_paused", "abort": "user_aborted"}
+
+
+def parse(text: str) -> tuple[str, str] | None:
+    """Split a known command from its argument; None for ordinary text."""
+    if not text.startswith("/"):
+        return None
+    word, _, rest = text[1:].strip().partition(" ")
+    name = word.split("@", 1)[0].casefold()
+    return (name, rest.strip()) if name in COMMANDS else None
+
+
+def command(
+    d: Draft, e: Said, conversation: Conversation | None, name: str, rest: str
+) -> Answered | Stopped | Resumed | Opened | Told | Refusal:
+    """Do what a command says."""
+    place = conversation.id if conversation is not None else None
+    if name in ON_REQUEST:
+        return _on_request(d, e, name, rest)
+    if name == "new":
+        return reset(d, Reset(e.origin, e.person, e.agent, e.private, e.people))
+    if name in ON_RUN:
+        run = rest.split(" ", 1)[0].casefold() or _meant(conversation, name)
+        if not run:
+            return Told(command=name, conversation=place)
+        if name == "resume":
+            return resume(d, Resume(run, e.person))
+        return stop(d, Stop(run, CAUSES[name], e.person))
+    return Told(command=name, argument=rest, conversation=place)
+
+
+def _meant(conversation: Conversation | None, name: str) -> str | None:
+    """The run that a command without an id means; None when the person has to choose."""
+    if conversation is None:
+        return None
+    if name == "resume":
+        return conversation.paused[0] if len(conversation.paused) == 1 else None
+    if conversation.live is not None:
+        return conversation.live
+    rest = (*conversation.queue, *conversation.waiting, *conversation.stopping)
+    return rest[-1] if rest else None
+
+
+def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped | Told | Refusal:
+    id, _, text = rest.partition(" ")
+    id = id.strip().casefold()
+    if not id:
+        return Told(command=name)
+    request = d.request(id)
+    if request is None or (request.origin.startswith("cli-") and request.origin != e.origin):
+        return Refusal("unknown", "there is no such request; `/pending` lists those that are open")
+    via = e.origin.split("-", 1)[0]
+    if name == "abort":
+        return stop(d, Stop(request.run, CAUSES["abort"], e.person))
+    if name == "deny":
+        return reply(d, Reply(id, Declined(reason=text.strip() or None), e.person, via))
+    if name == "answer":
+        answer = text_answer(request, text.strip())
+        return answer if isinstance(answer, Refusal) else reply(d, Reply(id, answer, e.person, via))
+    field = next((field for field in request.question.fields if isinstance(field, ConfirmField)), None)
+    option = next((o for o in field.options if o.effect == "allow_once"), None) if field is not None else None
+    if field is None or option is None:
+        return Refusal("invalid", "this question is not an approval: use /answer", {"field": "command", "rule": "approve"})
+    return reply(d, Reply(id, Accepted(values={field.id: option.id}), e.person, via))

@@ -1,0 +1,291 @@
+"""Everything that can happen to runs and requests: the events that the rules decide on.
+
+`key` is the event's own name (platform update id, client message id, Idempotency-Key): with it an event takes effect
+once. `length` is the number of entries of the run's journal that the turn has read or written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.model import Cause, Entry, Event, Incarnation, Json, Person, Step
+from core.question import Accepted, Declined, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A person said something at an origin. reply_to: the request to whose card it replies."""
+
+    origin: str
+    text: str
+    person: Person
+    agent: str
+    key: str | None = None
+    reply_to: str | None = None
+    private: bool = True
+    people: tuple[str, ...] = ()
+    attachments: tuple[str, ...] = ()
+    edited: bool = False
+    conversation: str | None = None
+    pending_task: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """A person wants a new conversation at an origin; the old one goes on only to settle what it owes."""
+
+    origin: str
+    person: Person
+    agent: str
+    private: bool = True
+    people: tuple[str, ...] = ()
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A worker takes a ready run."""
+
+    run: str
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A turn asks. key: the place in the journal. replaces: the request whose final end made it ask anew."""
+
+    run: str
+    fence: int
+    key: str
+    question: Question
+    length: int
+    replaces: str | None = None
+    ours: Literal["unknown_step"] | None = None
+    data: dict[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A person answers a request. submit: False stores values of a form without settling it.
+
+    proof: the person has proved to be present, as restricted requests ask besides.
+    """
+
+    request: str
+    answer: Accepted | Declined
+    person: Person
+    via: str
+    key: str | None = None
+    submit: bool = True
+    proof: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """A held turn takes its answers and goes on."""
+
+    run: str
+    fence: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Park:
+    """A held turn lets go; nothing stays in memory."""
+
+    run: str
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A step or tool is about to act: the last check. digest: set when the call needs an approval on record."""
+
+    run: str
+    fence: int
+    halt: int
+    key: str
+    length: int
+    digest: str | None = None
+    tell: tuple[Event, ...] = ()
+    data: dict[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """A turn records or tells something that changes no document: a result, a message, a piece of text, a status."""
+
+    run: str
+    root: str
+    conversation: str
+    fence: int
+    length: int | None = None
+    steps: tuple[Step, ...] = ()
+    entries: tuple[Entry, ...] = ()
+    tell: tuple[Event, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """A turn has taken in what a person said while it worked; `count` in all since the run began."""
+
+    run: str
+    fence: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The agent returned. untaken: what a person said that no call took in; it starts the next run."""
+
+    run: str
+    fence: int
+    outcome: Literal["completed", "failed"]
+    text: str | None = None
+    took: int = 0
+    untaken: tuple[str, ...] = ()
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """A turn ended by an error that the agent did not mean."""
+
+    run: str
+    fence: int
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A person, or the rules, want a run to stop. urgent: skip to the next step of the ladder.
+
+    effects: what its journal tells of side effects so far, for a run that no worker holds.
+    """
+
+    run: str
+    cause: Cause
+    person: Person | None = None
+    key: str | None = None
+    urgent: bool = False
+    effects: Literal["none", "done", "unknown"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forestall:
+    """A cancel that came before its start: kept for the key of the start."""
+
+    origin: str
+    person: Person
+    start_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The work of a turn was seen to end. by: the step that ended it, or who says so."""
+
+    run: str
+    fence: int
+    by: str
+    effects: Literal["none", "done", "unknown"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """A person wants a paused run to go on."""
+
+    run: str
+    person: Person
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Revert:
+    """A paused run goes back to entry `to` of its journal, where it last asked."""
+
+    run: str
+    person: Person
+    to: int
+    length: int
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """A person gives a request more time."""
+
+    request: str
+    person: Person
+    by_ms: int
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A worker's lease lapsed. gone: its process is known to be gone.
+
+    again: the run can go on by itself, from its journal or snapshot, or because its agent says `on_lost="retry"`.
+    """
+
+    run: str
+    worker: str
+    gone: bool
+    again: bool = True
+    cause: Cause = "worker_lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """A person deletes a conversation, whatever is going on in it."""
+
+    conversation: str
+    person: Person
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A request's time is over."""
+
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """A stopped run's 15 seconds are over: the conversation goes on without it."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShrinkDue:
+    """A journal was kept long enough after its last run."""
+
+    conversation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A process renews its lease, and what it listens to. `until_ms` in `incarnation` says how long."""
+
+    incarnation: Incarnation
+    prefixes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A process is gone, or says goodbye: its lease and its listening end."""
+
+    incarnation: str
+    lapsed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """A person takes back a remembered approval."""
+
+    conversation: str
+    person: Person
+    digest: str
+    run: str | None = None

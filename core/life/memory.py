@@ -1,0 +1,49 @@
+"""An event takes effect once: what came of a keyed event is kept with its key, and a repeat gets the same.
+
+Keys are a person's own, and a verb's own: the same key of another person, or for another verb, is another event.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeVar
+
+from core.life.draft import Draft
+from core.life.result import RESULT, Answered, Deleted, Extended, Opened, Result, Resumed, Stopped
+from core.model import Person, Seen
+
+T = TypeVar("T", Answered, Stopped, Resumed, Extended, Deleted, Opened)
+FORESTALLED: Literal["forestalled"] = "forestalled"
+
+
+def recall(d: Draft, key: str | None, person: Person | None, of: type[T]) -> T | None:
+    """Tell what came of this event when it came before."""
+    seen = d.seen(_name(key, person, of.__name__)) if key is not None else None
+    result = RESULT.validate_json(seen.result) if seen is not None else None
+    return result if isinstance(result, of) else None
+
+
+def remember(d: Draft, key: str | None, person: Person | None, result: T) -> T:
+    """Keep what came of this event, in the same commit."""
+    if key is not None:
+        name = _name(key, person, type(result).__name__)
+        d.put(("seen", name), Seen(result=result.model_dump_json(exclude_none=True)))
+    return result
+
+
+def said_before(d: Draft, key: str | None, person: Person) -> Result | Literal["forestalled"] | None:
+    """Tell what came of something said with this key, or that a cancel came before it."""
+    seen = d.seen(_name(key, person, "Said")) if key is not None else None
+    if seen is None:
+        return None
+    return FORESTALLED if seen.result == FORESTALLED else RESULT.validate_json(seen.result)
+
+
+def remember_said(d: Draft, key: str | None, person: Person, result: Result | Literal["forestalled"]) -> None:
+    """Keep what came of something said."""
+    if key is not None:
+        text = result if isinstance(result, str) else result.model_dump_json(exclude_none=True)
+        d.put(("seen", _name(key, person, "Said")), Seen(result=text))
+
+
+def _name(key: str, person: Person | None, verb: str) -> str:
+    return f"{person.id if person else ''}|{verb}|{key}"

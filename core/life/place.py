@@ -1,0 +1,161 @@
+"""Conversations, processes and what is remembered: reset, deleted, shrunk; leases and listeners; grants withdrawn.
+
+Delete is one commit and asks nobody's leave: fences rise, requests close, contents go; a later write finds nothing.
+"""
+
+from __future__ import annotations
+
+from core.life.access import may_see, may_start
+from core.life.closing import settle
+from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Timer, Unready, Untimer, Wipe
+from core.life.draft import Draft
+from core.life.event import Beat, Delete, Leave, Reset, ShrinkDue, Withdraw
+from core.life.memory import recall, remember
+from core.life.result import Deleted, Kept, Opened
+from core.model import Conversation, Grants, Listener, Listeners, Origin, Run, Turn
+from core.question import Cancelled, Question
+
+UNKNOWN = Refusal("unknown", "there is no such conversation")
+
+
+def reset(d: Draft, e: Reset) -> Opened | Refusal:
+    """Lay a new conversation at an origin; what the old one owes goes on until it is settled."""
+    if (known := recall(d, e.key, e.person, Opened)) is not None:
+        return known
+    pointer = d.origin(e.origin)
+    before = d.conversation(pointer.conversation) if pointer is not None else None
+    if before is not None and not may_start(e.person, before):
+        return UNKNOWN
+    fresh = Conversation(
+        id=d.ids("c"),
+        origin=e.origin,
+        owner=e.person,
+        private=e.private,
+        people=e.people,
+        agent=e.agent,
+        created_ms=d.now,
+        changed_ms=d.now,
+    )
+    d.spare = False
+    d.put(("conversation", fresh.id), fresh)
+    d.put(("origin", e.origin), Origin(conversation=fresh.id))
+    return remember(d, e.key, e.person, Opened(conversation=fresh.id, origin=e.origin))
+
+
+def delete(d: Draft, e: Delete) -> Deleted | Refusal:
+    """Delete a conversation whatever goes on in it; what is not proved to have stopped is told."""
+    conversation = d.conversation(e.conversation)
+    if conversation is None or not may_see(e.person, conversation):
+        return UNKNOWN
+    if (known := recall(d, e.key, e.person, Deleted)) is not None:
+        return known
+    if conversation.deleted:
+        return Refusal("gone", "this conversation was deleted already")
+    unproved: list[Turn] = []
+    lists = (conversation.queue, conversation.waiting, conversation.paused, conversation.stopping)
+    ids = {id: None for id in (conversation.live, *(id for ids in lists for id in ids)) if id is not None}
+    for id in ids:
+        run = d.run(id)
+        if run is not None:
+            unproved.extend(_erase(d, run))
+    d.put(
+        ("conversation", conversation.id),
+        Conversation(
+            id=conversation.id,
+            origin=conversation.origin,
+            owner=conversation.owner,
+            private=conversation.private,
+            people=conversation.people,
+            agent=conversation.agent,
+            created_ms=conversation.created_ms,
+            changed_ms=d.now,
+            deleted=True,
+            unproved=tuple(unproved),
+        ),
+    )
+    pointer = d.origin(conversation.origin)
+    if pointer is not None and pointer.conversation == conversation.id:
+        d.put(("origin", conversation.origin), None)
+    d.put(("grants", conversation.id), None)
+    d.want(Wipe("conversation", conversation.id), Untimer("shrink", conversation.id))
+    d.want(Hint("deleted", conversation.id), Hint("journal", conversation.id))
+    return remember(d, e.key, e.person, Deleted(conversation=conversation.id, unproved=tuple(unproved)))
+
+
+def _erase(d: Draft, run: Run) -> tuple[Turn, ...]:
+    """Take a run away: stubs of its requests stay, its worker is told to stop."""
+    for id in run.requests:
+        request = d.request(id)
+        if request is None:
+            continue
+        if request.state != "settled":
+            request = settle(d, request, Cancelled(cause="deleted"), None, None)
+        d.save_request(request, question=Question(), answer=Cancelled(cause="deleted"), delivered=True)
+        d.want(Wipe("request", id))
+    turns = run.unproved if run.turn is None else (*run.unproved, run.turn)
+    for turn in turns:
+        d.want(Owe("stop", run.id, d.now, of=turn.worker), Hint("stop", turn.worker), Hint("run", run.id))
+    d.put(("run", run.id), None)
+    d.want(Unready(run.id), Untimer("free", run.id), Settle("stopping", run.id), Wipe("run", run.root))
+    return turns
+
+
+def shrink(d: Draft, e: ShrinkDue) -> Kept | Refusal:
+    """A journal was kept long enough after its last run: only its end stays, so that its numbers go on."""
+    conversation = d.conversation(e.conversation)
+    if conversation is None or conversation.deleted:
+        return Refusal("gone", f"conversation {e.conversation!r} is gone")
+    if conversation.live is not None or conversation.queue:
+        return Refusal("busy", f"a run of {e.conversation!r} works")
+    d.want(Shrink(conversation.id), Untimer("shrink", conversation.id))
+    return Kept()
+
+
+def beat(d: Draft, e: Beat) -> Kept:
+    """A process says that it lives, and what it listens to."""
+    d.put(("incarnation", e.incarnation.id), e.incarnation)
+    d.want(Owe("leases", e.incarnation.id, e.incarnation.until_ms))
+    if e.prefixes:
+        listeners = d.listeners()
+        others = tuple(one for one in listeners.all if one.who != e.incarnation.id and one.until_ms > d.now)
+        mine = tuple(
+            Listener(prefix=prefix, who=e.incarnation.id, until_ms=e.incarnation.until_ms) for prefix in e.prefixes
+        )
+        was = {(one.prefix, one.who) for one in listeners.all}
+        now = {(one.prefix, one.who) for one in (*others, *mine)}
+        fence = listeners.fence + (was != now)
+        d.put(("listeners", ""), Listeners(all=(*others, *mine), fence=fence))
+    return Kept()
+
+
+def leave(d: Draft, e: Leave) -> Kept | Refusal:
+    """A process is gone: its lease ends, so that what it held can be settled and a waking zombie meets nothing."""
+    incarnation = d.incarnation(e.incarnation)
+    d.want(Settle("leases", e.incarnation))
+    if incarnation is not None:
+        if e.lapsed:
+            d.hold(from_ms=incarnation.until_ms)
+        d.put(("incarnation", e.incarnation), None)
+    listeners = d.listeners()
+    others = tuple(one for one in listeners.all if one.who != e.incarnation)
+    if others != listeners.all:
+        d.put(("listeners", ""), Listeners(all=others, fence=listeners.fence + 1))
+    d.want(Hint("lost", e.incarnation))
+    return Kept()
+
+
+def withdraw(d: Draft, e: Withdraw) -> Kept | Refusal:
+    """Take back a remembered approval; from now on the same call asks again."""
+    conversation = d.conversation(e.conversation)
+    if conversation is None or not may_see(e.person, conversation):
+        return UNKNOWN
+    run = d.run_now(e.run) if e.run is not None else None
+    if run is not None and any(grant.digest == e.digest for grant in run.grants):
+        d.save_run(run, grants=tuple(grant for grant in run.grants if grant.digest != e.digest))
+    else:
+        grants = d.grants(conversation.id)
+        if not any(grant.digest == e.digest for grant in grants.all):
+            return Refusal("unknown", "no such approval is remembered here; `/grants` lists them")
+        d.put(("grants", conversation.id), Grants(all=tuple(g for g in grants.all if g.digest != e.digest)))
+    d.tell(conversation.id, "grant.removed", e.run, digest=e.digest, by=e.person.name or e.person.id)
+    return Kept()

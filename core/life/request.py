@@ -1,0 +1,308 @@
+"""The life of a request: asked, answered once, taken by the turn that waits, or given up when its time is over.
+
+    ask ──▶ open ──▶ settled: accepted · declined · expired · cancelled · undeliverable
+              │ ▲
+              ▼ │ its run is paused, resumed
+           withdrawn
+
+A turn may ask several things; it goes on when all are answered, held and parked alike. The first answer wins on all
+surfaces together; everybody else is told which answer stands. Source: DESIGN section 6, C01, C02, C14 to C17, C31.
+"""
+
+from __future__ import annotations
+
+from core.life.access import may_answer, may_see
+from core.life.again import enqueue, moved
+from core.life.check import normal, outcome, values
+from core.life.closing import card, mark, public, settle, show
+from core.life.decision import Body, Guard, Hint, Refusal, Settle
+from core.life.draft import Draft
+from core.life.event import Ask, Park, Reply, Stop, Take
+from core.life.memory import recall, remember
+from core.life.overdue import give_up
+from core.life.result import Answered, Asked, Changed, Delivered
+from core.life.run import stop, without
+from core.life.start import LONG, deliver, grant_of
+from core.model import Approval, Conversation, Grants, Json, Person, Run, digest, matches
+from core.question import Accepted, ChoiceField, Declined, Expired, Given, Question, Request, Undeliverable
+
+UNKNOWN = Refusal("unknown", "there is no such request; `/pending` lists those that are open")
+
+
+# ── the turn's side ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def ask(d: Draft, e: Ask) -> Asked | Refusal:
+    """A turn asks: request and journal in one commit; the conversation is free for others meanwhile."""
+    run = d.run(e.run)
+    conversation = d.conversation(run.conversation) if run is not None else None
+    if run is None or conversation is None:
+        return Refusal("gone", f"run {e.run!r} was deleted")
+    if run.turn is None or run.turn.fence != e.fence:
+        return Refusal("fenced", f"run {e.run!r} has a newer turn")
+    if run.state not in ("working", "waiting", "queued"):
+        return Refusal("halted", f"run {e.run!r} is {run.shown}", {"state": run.shown})
+    question = normal(e.question)
+    if isinstance(question, Refusal):
+        return question
+    d.guard(Guard("length", ("run", run.root), fence=e.length))
+    d.spare = False
+    subject = question.subject
+    name = digest(subject.tool, subject.arguments) if subject is not None else None
+    if name is not None and not question.restricted and (granted := _granted(d, conversation, run, name)):
+        answer = Accepted(values={question.fields[0].id: granted})
+        d.log(run.root, "answered", e.key, run.fence, granted=name, answer=answer.model_dump(mode="json"))
+        d.save_run(run, approvals=(*run.approvals, Approval(request=f"grant:{d.ids('q')}", digest=name)))
+        return Asked(request=None, granted=name)
+    return _open(d, conversation, run, e, question, name)
+
+
+def _granted(d: Draft, conversation: Conversation, run: Run, name: str) -> str | None:
+    """Tell which remembered approval covers exactly this call, for the person who started the run."""
+    if any(grant.digest == name for grant in run.grants):
+        return "run"
+    grants = d.grants(conversation.id)
+    found = next((grant for grant in grants.all if grant.digest == name and grant.person == run.starter.id), None)
+    if found is None:
+        return None
+    used = tuple(g.model_copy(update={"used_ms": d.now}) if g is found else g for g in grants.all)
+    d.put(("grants", conversation.id), Grants(all=used))
+    return "always"
+
+
+def _open(
+    d: Draft, conversation: Conversation, run: Run, e: Ask, question: Question, name: str | None
+) -> Asked | Refusal:
+    request = Request(
+        id=d.ids("q"),
+        run=run.id,
+        conversation=conversation.id,
+        origin=run.origin,
+        step=e.key,
+        question=question,
+        digest=name,
+        replaces=e.replaces,
+        created_ms=d.now,
+        surface=_gate(d, run.origin),
+        ours=e.ours,
+    )
+    if len(question.model_dump_json(exclude_none=True)) > 3 * LONG:
+        d.want(Body(request.id, question.model_dump_json(exclude_none=True)))
+        short = question.model_copy(update={"message": question.message[:200], "subject": None, "edit_schema": None})
+        request = request.model_copy(update={"body": True, "question": short})
+    d.put(("request", request.id), request)
+    d.log(run.root, "ask", e.key, run.fence, request=request.id, **e.data)
+    if not request.surface and question.on_no_listener == "undeliverable":
+        settle(d, request, Undeliverable(), None, None)
+        run = d.save_run(run, requests=(*run.requests, request.id))
+        give_up(d, run, "undeliverable")
+        return Asked(request=request.id, undeliverable=True)
+    show(d, request)
+    assert run.turn is not None, run.id
+    waiting = conversation.waiting if run.id in conversation.waiting else (*conversation.waiting, run.id)
+    conversation = d.save_conversation(
+        conversation, **{**without(conversation, run.id), "waiting": waiting, "open": (*conversation.open, request.id)}
+    )
+    if run.state != "waiting":
+        d.tell(conversation.id, "run.waiting", run.id, requests=[request.id])
+    d.save_run(
+        run,
+        state="waiting",
+        turn=run.turn.model_copy(update={"held": True}),
+        requests=(*run.requests, request.id),
+    )
+    return Asked(request=request.id)
+
+
+def _gate(d: Draft, origin: str) -> bool:
+    """Tell whether a live front end serves an origin; the decision holds as long as its heartbeat."""
+    serving = [one for one in d.listeners().all if one.until_ms > d.now and matches(one.prefix, origin)]
+    if serving:
+        d.hold(until_ms=max(one.until_ms for one in serving))
+    return bool(serving)
+
+
+def take(d: Draft, e: Take) -> Delivered | Refusal:
+    """A held turn takes its answers and goes on, if the conversation is free; otherwise it goes on waiting."""
+    run = d.run(e.run)
+    conversation = d.conversation(run.conversation) if run is not None else None
+    if run is None or conversation is None:
+        return Refusal("gone", f"run {e.run!r} was deleted")
+    if run.turn is None or run.turn.fence != e.fence:
+        return Refusal("fenced", f"run {e.run!r} has a newer turn")
+    if run.state == "waiting":
+        return Refusal("waiting", f"run {e.run!r} waits for {list(run.requests)!r}")
+    if run.state != "queued":
+        return Refusal("halted", f"run {e.run!r} is {run.shown}", {"state": run.shown, "cause": run.cause})
+    if conversation.live is not None or conversation.queue[:1] != (run.id,):
+        return Refusal("busy", f"another run of the conversation goes first, before {e.run!r}")
+    d.guard(Guard("length", ("run", run.root), fence=e.length))
+    return deliver(d, conversation, run)
+
+
+def park(d: Draft, e: Park) -> Changed | Refusal:
+    """A held turn lets go; if the answer came first, it is told so and takes it."""
+    run = d.run(e.run)
+    if run is None:
+        return Refusal("gone", f"run {e.run!r} was deleted")
+    if run.turn is None or run.turn.fence != e.fence:
+        return Refusal("fenced", f"run {e.run!r} has a newer turn")
+    if run.state == "queued":
+        return Refusal("answered", f"run {e.run!r} has its answers: take them")
+    if run.state != "waiting":
+        return Refusal("halted", f"run {e.run!r} is {run.shown}", {"state": run.shown, "cause": run.cause})
+    d.want(Settle("claims", run.id, of=run.turn.worker))
+    d.save_run(run, turn=None)
+    return Changed(run=run.id, state="waiting")
+
+
+# ── the person's side ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def reply(d: Draft, e: Reply) -> Answered | Refusal:
+    """A person answers: the first answer wins, the same one again by the same person is success."""
+    request = d.request(e.request)
+    conversation = d.conversation(request.conversation) if request is not None else None
+    if request is None or conversation is None:
+        return UNKNOWN
+    run = d.run_now(request.run)
+    if run is None or not may_see(e.person, conversation):
+        return UNKNOWN
+    if not may_answer(e.person, conversation, run, request):
+        return UNKNOWN if conversation.private else Refusal("not_allowed", "this question is not yours to answer")
+    if (known := recall(d, e.key, e.person, Answered)) is not None:
+        return known
+    if request.state == "settled":
+        return _standing(e, request, run)
+    if request.state == "withdrawn":
+        return Refusal("paused", "paused: resume first", {"run": run.id, "state": run.shown})
+    if request.deadline_ms is not None:
+        if d.now >= request.deadline_ms:
+            return Refusal("expired", "nobody answered in time, the question is closed", {"outcome": "expired"})
+        d.hold(until_ms=request.deadline_ms - 1)
+    if isinstance(e.answer, Accepted) and not e.submit:
+        return _partly(d, e, request, run)
+    given = {name: one.value for name, one in request.given.items()}
+    sent = e.answer.model_copy(update={"values": {**given, **e.answer.values}}) if isinstance(e.answer, Accepted) else e.answer
+    answer = outcome(request.question, sent)
+    if isinstance(answer, Refusal):
+        return answer
+    if request.question.restricted and isinstance(answer, Accepted) and not e.proof:
+        return Refusal("not_allowed", "this approval needs a proof that you are there: send it with a one-time code")
+    return remember(d, e.key, e.person, _accept(d, e, conversation, run, request, answer))
+
+
+def _standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
+    """Tell which answer stands; the same one by the same person counts as accepted."""
+    standing = request.answer
+    told: dict[str, Json] = {
+        "outcome": standing.outcome if standing else None,
+        "by": (request.by.name or request.by.id) if request.by else None,
+        "where": request.via,
+        "at": request.settled_ms,
+        **public(request),
+    }
+    if isinstance(standing, Expired):
+        return Refusal("expired", "nobody answered in time, the question is closed", told)
+    if request.by is None:
+        return Refusal("ended", f"this run has ended: {run.shown}", {**told, "state": run.shown})
+    again = outcome(request.question, e.answer)
+    if request.by.id == e.person.id and not isinstance(again, Refusal) and request.mark == mark(again):
+        return Answered(request=request.id, run=run.id, repeat=True, answer=again, by=e.person.id, via=request.via)
+    who = told["by"]
+    return Refusal("already_answered", f"already answered by {who} on {request.via}: {told['outcome']}", told)
+
+
+def _partly(d: Draft, e: Reply, request: Request, run: Run) -> Answered | Refusal:
+    assert isinstance(e.answer, Accepted)
+    checked = values(request.question, e.answer.values, whole=False)
+    if isinstance(checked, Refusal):
+        return checked
+    given = dict(request.given)
+    for name, value in checked.items():
+        if name in given and given[name].by != e.person.id:
+            return Refusal("not_allowed", f"{name!r} was filled in by somebody else, only they can change it")
+        given[name] = Given(value=value, by=e.person.id)
+    d.save_request(request, given=given)
+    plain: dict[str, Json] = {name: one.value for name, one in given.items()}
+    d.tell(request.conversation, "request.updated", request.run, request=request.id, given=plain)
+    return remember(d, e.key, e.person, Answered(request=request.id, run=run.id, settled=False))
+
+
+def _accept(
+    d: Draft, e: Reply, conversation: Conversation, run: Run, request: Request, answer: Accepted | Declined
+) -> Answered:
+    request = settle(d, request, answer, e.person, e.via)
+    text = {"accepted": "answered", "declined": "declined"}[answer.outcome]
+    d.write(
+        conversation.id,
+        "request",
+        request.question.title or (request.question.subject.tool if request.question.subject else text),
+        run.id,
+        e.person,
+        request=request.id,
+        outcome=answer.outcome,
+        where=e.via,
+        **public(request),
+    )
+    if isinstance(answer, Accepted):
+        run = _remember(d, conversation, run, request, answer, e.person)
+    open_left = tuple(id for id in conversation.open if id != request.id)
+    conversation = d.save_conversation(conversation, open=open_left)
+    run = d.save_run(run, answered=(*run.answered, request.id))
+    told = Answered(request=request.id, run=run.id, answer=answer, by=e.person.id, via=e.via)
+    if request.ours == "unknown_step" and _picked(answer) == "cancel":
+        stop(d, Stop(run.id, "user_canceled", e.person))
+        return told
+    if any(id not in run.answered for id in run.requests):
+        return told
+    if run.turn is None:
+        conversation, run = moved(d, conversation, run)
+    run = enqueue(d, conversation, run)
+    d.want(Hint("run", run.id))
+    return told.model_copy(update={"run": run.id})
+
+
+def _picked(answer: Accepted | Declined) -> Json:
+    return next(iter(answer.values.values()), None) if isinstance(answer, Accepted) else None
+
+
+def _remember(
+    d: Draft, conversation: Conversation, run: Run, request: Request, answer: Accepted, person: Person
+) -> Run:
+    """Remember what the person allowed for longer, exactly as shown."""
+    found = grant_of(d, request, answer, run.starter)
+    if found is None:
+        return run
+    scope, grant = found
+    d.tell(
+        conversation.id,
+        "grant.added",
+        run.id,
+        digest=grant.digest,
+        tool=grant.tool,
+        arguments=grant.arguments,
+        scope="this task" if scope == "allow_run" else "always",
+        by=person.name or person.id,
+    )
+    if scope == "allow_run":
+        return d.save_run(run, grants=(*run.grants, grant))
+    grants = d.grants(conversation.id)
+    d.put(("grants", conversation.id), Grants(all=(*(g for g in grants.all if g.digest != grant.digest), grant)))
+    return run
+
+
+def shown(request: Request) -> dict[str, Json]:
+    """A request as the API shows it: its card, and when it is settled, what came of it."""
+    plain = {**card(request), "run": request.run, "conversation": request.conversation, "origin": request.origin}
+    if request.answer is not None:
+        plain |= {
+            "outcome": request.answer.outcome,
+            "by": (request.by.name or request.by.id) if request.by else None,
+            "where": request.via,
+            "at": request.settled_ms,
+            "delivered": request.delivered,
+            **public(request),
+        }
+    return plain
+

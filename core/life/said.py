@@ -1,0 +1,188 @@
+"""What a person says: one event, routed by one table, so that a lost race routes it again and never loses it.
+
+    a known command            acts as a command, also while a question is open (words.py)
+    a reply to a card          answers that request, also a closed one ("already answered …")
+    private, a secret open     never stored as text
+    private, a question open   its answer, or a word on how to answer; nothing is consumed
+    a run queued or working    steers it
+    otherwise                  starts a run (behind one that is stopping, beside one that waits or is paused)
+
+Source: DESIGN section 6 ("What a person says"), C09, C11, C26, C28, C33 to C36, C38.
+"""
+
+from __future__ import annotations
+
+from core.life.access import may_act, may_start
+from core.life.commands import command, parse
+from core.life.decision import Log, Refusal
+from core.life.draft import Draft
+from core.life.event import Forestall, Reply, Resume, Said
+from core.life.again import resume
+from core.life.memory import FORESTALLED, remember_said, said_before
+from core.life.request import reply
+from core.life.result import Answered, Forestalled, Result, Resumed, Sent, Told
+from core.life.run import cancel_now
+from core.life.start import new_run
+from core.life.words import text_answer, word_answer
+from core.model import TERMINAL, Conversation, Origin, Run, Step
+
+
+def said(d: Draft, e: Said) -> Result | Refusal:
+    """Route what a person said."""
+    found = _place(d, e)
+    if isinstance(found, Refusal):
+        return found
+    conversation, new = found
+    if not may_start(e.person, conversation):
+        if conversation.private:
+            return Refusal("unknown", "there is no such conversation")
+        return Refusal("not_allowed", "you are not on the list of people who may talk to the agent here")
+    before = said_before(d, e.key, e.person)
+    if before is not None and before != FORESTALLED:
+        return before
+    result = _route(d, e, conversation, new=new, forestalled=before == FORESTALLED)
+    if not isinstance(result, Refusal | Told):
+        remember_said(d, e.key, e.person, result)
+    return result
+
+
+def _place(d: Draft, e: Said) -> tuple[Conversation, bool] | Refusal:
+    """Find the conversation, or lay a new one at the origin (stored only with what starts in it)."""
+    if e.conversation is not None:
+        conversation = d.conversation(e.conversation)
+        if conversation is None or conversation.owner.id != e.person.id and conversation.private:
+            return Refusal("unknown", "there is no such conversation; leave it out to start a new one")
+        if conversation.deleted:
+            return Refusal("gone", "this conversation was deleted; leave it out to start a new one")
+        return conversation, False
+    pointer = d.origin(e.origin)
+    conversation = d.conversation(pointer.conversation) if pointer is not None else None
+    if conversation is not None and not conversation.deleted:
+        return conversation, False
+    fresh = Conversation(
+        id=d.ids("c"),
+        origin=e.origin,
+        owner=e.person,
+        private=e.private,
+        people=e.people,
+        agent=e.agent,
+        created_ms=d.now,
+        changed_ms=d.now,
+    )
+    return fresh, True
+
+
+def _route(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestalled: bool) -> Result | Refusal:
+    if e.edited:
+        return Told(command="edited", conversation=conversation.id)
+    parsed = parse(e.text)
+    if parsed is not None:
+        return command(d, e, None if new else conversation, *parsed)
+    if e.reply_to is not None:
+        return _to_card(d, e, e.reply_to)
+    if e.pending_task is not None:
+        return _to_run(d, e, conversation, e.pending_task)
+    if conversation.private and conversation.open:
+        return _to_open(d, e, conversation)
+    steered = _steered(d, e, conversation)
+    if steered is not None:
+        return _steer(d, e, conversation, steered)
+    return _start(d, e, conversation, new=new, forestalled=forestalled)
+
+
+def _start(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestalled: bool) -> Sent:
+    if new:
+        d.put(("origin", e.origin), Origin(conversation=conversation.id))
+        d.put(("conversation", conversation.id), conversation)
+    run = new_run(d, conversation, e.person, e.text, e.agent, attachments=e.attachments)
+    if forestalled:
+        conversation = d.conversation(conversation.id) or conversation
+        cancel_now(d, conversation, run, e.person)
+    return Sent(conversation=conversation.id, run=run.id)
+
+
+def _to_card(d: Draft, e: Said, id: str) -> Answered | Refusal:
+    request = d.request(id)
+    if request is None:
+        return Refusal("unknown", "there is no such request; `/pending` lists those that are open")
+    answer = text_answer(request, e.text)
+    if isinstance(answer, Refusal) and request.state == "open":
+        return answer
+    sent = word_answer(request, e.text) if isinstance(answer, Refusal) else answer
+    return reply(d, Reply(id, sent, e.person, _via(e), None))
+
+
+def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusal:
+    """A question is open in a private place: the text is its answer, or the person is told how to answer."""
+    found = [request for id in conversation.open if (request := d.request(id)) is not None]
+    if any(field.kind == "secret" for request in found for field in request.question.fields):
+        return Refusal("secret", "a secret is asked for: give it on its one-time page, this message was not kept")
+    texts = [r for r in found if len(r.question.fields) == 1 and r.question.fields[0].kind == "text"]
+    if len(texts) == 1:
+        answer = text_answer(texts[0], e.text)
+        return answer if isinstance(answer, Refusal) else reply(d, Reply(texts[0].id, answer, e.person, _via(e), None))
+    if len(found) > 1:
+        lines = [f"{n}. {r.question.title or 'question'} (/answer {r.id} …)" for n, r in enumerate(found, 1)]
+        return Refusal("choose", "several questions are open, which one?\n" + "\n".join(lines), {"open": list(conversation.open)})
+    answer = text_answer(found[0], e.text)
+    if isinstance(answer, Refusal):
+        return answer
+    return reply(d, Reply(found[0].id, answer, e.person, _via(e), None))
+
+
+def _to_run(d: Draft, e: Said, conversation: Conversation, id: str) -> Result | Refusal:
+    """A program names the run that it means: it is resumed, or steered while it works."""
+    run = d.run_now(id)
+    if run is None or run.conversation != conversation.id or not may_act(e.person, conversation, run):
+        return Refusal("unknown", "there is no such run in this conversation")
+    if run.state in TERMINAL:
+        return Refusal("ended", f"run {run.id!r} is {run.state}", {"state": run.state})
+    if run.state in ("working", "queued"):
+        return _steer(d, e, conversation, run) if e.text.strip() else Refusal("conflict", "conflict: run is working")
+    if run.state != "paused":
+        return Refusal("conflict", f"conflict: run is {run.shown}", {"state": run.shown, "run": run.id})
+    if e.text.strip():
+        _keep_steer(d, e, run)
+    resumed = resume(d, Resume(run.id, e.person))
+    if isinstance(resumed, Resumed):
+        return Sent(conversation=conversation.id, run=resumed.run, resumed=True)
+    return resumed
+
+
+def _steered(d: Draft, e: Said, conversation: Conversation) -> Run | None:
+    """The run that a text steers: the one at work, else the last one in the queue; never one that is stopping."""
+    for id in (conversation.live, *reversed(conversation.queue)):
+        run = d.run(id) if id is not None else None
+        if run is not None and run.state in ("working", "queued") and may_act(e.person, conversation, run):
+            return run
+        if run is not None and run.state == "stopping":
+            return None
+    return None
+
+
+def _steer(d: Draft, e: Said, conversation: Conversation, run: Run) -> Sent:
+    _keep_steer(d, e, run)
+    return Sent(conversation=conversation.id, run=run.id, steer=True)
+
+
+def _keep_steer(d: Draft, e: Said, run: Run) -> None:
+    """Store what was said in the run's journal; it is given to the run before its next call."""
+    run = d.save_run(run, steered=run.steered + 1)
+    entry = d.write(run.conversation, "person", e.text, run.id, e.person, steer=True)
+    data = {"text": e.text, "by": e.person.name or e.person.id, "entry": entry, "attachments": list(e.attachments)}
+    d.want(Log(run.root, Step(kind="steer", key=f"steer#{run.steered}", fence=run.fence, at=d.now, data=data)))
+    d.tell(run.conversation, "status", run.id, steer=e.text, by=e.person.name or e.person.id, entry=entry)
+
+
+def forestall(d: Draft, e: Forestall) -> Forestalled | Sent | Refusal:
+    """A cancel that comes before its start is kept for that key; the start that finds it is canceled."""
+    before = said_before(d, e.start_key, e.person)
+    if isinstance(before, Sent):
+        return before
+    if before is None:
+        remember_said(d, e.start_key, e.person, FORESTALLED)
+    return Forestalled()
+
+
+def _via(e: Said) -> str:
+    return e.origin.split("-", 1)[0]

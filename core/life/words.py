@@ -1,0 +1,85 @@
+"""Words as answers: an option's number or label, a bare yes, free text, for one request.
+
+Nothing here guesses: what is not exactly an offered answer is refused with the options, and consumes nothing.
+Source: DESIGN section 6, C09, C14, C26, C35, C55.
+"""
+
+from __future__ import annotations
+
+from core.life.decision import Refusal
+from core.model import Json
+from core.question import Accepted, ChoiceField, ConfirmField, Declined, Option, Request, SecretField, TextField
+
+YES = frozenset({"yes", "y", "ok", "approve"})
+NO = frozenset({"no", "n", "deny"})
+
+
+def text_answer(request: Request, text: str) -> Accepted | Declined | Refusal:
+    """Read a person's text as the answer to one request."""
+    if len(request.question.fields) != 1:
+        return Refusal("choose", "this is a form: fill it in on its card, or cancel", {"request": request.id})
+    field = request.question.fields[0]
+    match field:
+        case SecretField():
+            return Refusal("secret", "a secret is given on its one-time page, this message was not kept")
+        case TextField():
+            return Accepted(values={field.id: text})
+        case ConfirmField():
+            return _confirm(request, field, text)
+        case ChoiceField():
+            return _choice(request, field, text)
+
+
+def word_answer(request: Request, text: str) -> Accepted | Declined:
+    """Read a text as an answer to a request that is closed already, only to tell what stands."""
+    field = request.question.fields[0].id if request.question.fields else "text"
+    return Accepted(values={field: text})
+
+
+def _confirm(request: Request, field: ConfirmField, text: str) -> Accepted | Declined | Refusal:
+    word = text.strip().rstrip(".!").casefold()
+    option = _option(field.options, text)
+    if option is None and word in YES:
+        option = next((o for o in field.options if o.effect == "allow_once"), None)
+    if option is None and word in NO:
+        return Declined()
+    if option is None:
+        return _again(request, field.options)
+    return Declined() if option.effect == "deny" else Accepted(values={field.id: option.id})
+
+
+def _choice(request: Request, field: ChoiceField, text: str) -> Accepted | Refusal:
+    if not field.multiple:
+        option = _option(field.options, text)
+        if option is not None:
+            return Accepted(values={field.id: option.id})
+        return Accepted(values={field.id: {"other": text}}) if field.allow_other else _again(request, field.options)
+    whole = _option(field.options, text)
+    parts = [whole] if whole is not None else [_option(field.options, part) for part in text.split(",")]
+    picked = [option.id for option in parts if option is not None]
+    if len(picked) == len(parts) and len(set(picked)) == len(picked):
+        values: list[Json] = list(picked)
+        return Accepted(values={field.id: values})
+    return Accepted(values={field.id: [{"other": text}]}) if field.allow_other else _again(request, field.options)
+
+
+def _option(options: tuple[Option, ...], text: str) -> Option | None:
+    """Find an option by its label, its label in another case, or its number; only if exactly one fits."""
+    plain = text.strip()
+    for fits in (
+        [o for o in options if o.label == plain],
+        [o for o in options if o.label.casefold() == plain.casefold()],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+    number = plain.rstrip(".)")
+    if number.isascii() and number.isdigit() and 1 <= int(number) <= len(options):
+        return options[int(number) - 1]
+    return None
+
+
+def _again(request: Request, options: tuple[Option, ...]) -> Refusal:
+    lines = [f"{number}. {option.label}" for number, option in enumerate(options, 1)]
+    title = request.question.title or "Please pick one"
+    words = f"{title}\n" + "\n".join(lines) + "\nPick one by number or name, or /cancel."
+    return Refusal("choose", words, {"request": request.id})

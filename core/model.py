@@ -1,0 +1,327 @@
+"""The vocabulary: origins, persons, runs, conversations, history, events, as frozen pydantic types.
+
+Everything that is stored, sent or shown is made of these types. This file must not know how they are stored (`store`),
+how they change (`life`) or how they look (adapters). The wire form of a value is `model_dump_json(exclude_none=True)`.
+Times that end in `_ms` are integers on Redis's clock, in milliseconds since 1970.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+SCHEMA = 1
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+State = Literal["queued", "working", "waiting", "stopping", "paused", "completed", "failed", "canceled"]
+Shown = Literal[
+    "queued", "working", "waiting", "canceling", "pausing", "paused", "completed", "failed", "canceled"
+]
+Cause = Literal[
+    "user_canceled",
+    "user_paused",
+    "user_aborted",
+    "client_disconnected",
+    "deadline",
+    "undeliverable",
+    "turn_failed",
+    "worker_lost",
+    "shutdown",
+    "moved",
+    "deleted",
+]
+TERMINAL: frozenset[str] = frozenset({"completed", "failed", "canceled"})
+DISCARDING: frozenset[str] = frozenset({"user_canceled", "deleted"})
+Json = JsonValue
+
+
+class Value(BaseModel):
+    """A frozen value of ours; unknown fields of a newer release are refused by the schema number, not here."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def fresh(kind: str, partition: int) -> str:
+    """Make an id: one letter for the kind, one for the partition, 14 random ones (70 bits), lower case.
+
+    shape: `c0…` conversation, `r0…` run, `q0…` request, `m0…` message, `w0…` incarnation.
+    """
+    number = secrets.randbits(70)
+    return f"{kind}{ALPHABET[partition]}" + "".join(ALPHABET[number >> (5 * i) & 31] for i in range(14))
+
+
+def partition_of(name: str) -> int:
+    """Tell the partition that stands in an id; -1 when the text is no id of ours."""
+    return ALPHABET.find(name[1]) if len(name) == 16 and name.isascii() and name.isalnum() else -1
+
+
+def matches(prefix: str, origin: str) -> bool:
+    """Tell whether a listener's prefix covers an origin; whole segments only (`tg-4` does not match `tg-42`)."""
+    if not prefix or origin == prefix:
+        return True
+    return origin.startswith(prefix) and (prefix[-1] in "-." or origin[len(prefix)] in "-.")
+
+
+def digest(tool: str, arguments: Json) -> str:
+    """Name exactly one call: a tool and its arguments; what is shown is what runs."""
+    plain = json.dumps([tool, arguments], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(plain.encode()).hexdigest()[:32]
+
+
+class Person(Value):
+    """An authenticated human.
+
+    id: `web:<login>`, `tg:<user id>`, `dc:<user id>`, `cli:<login>`. name: how others see them.
+    """
+
+    id: str
+    name: str = ""
+    role: Literal["owner", "approver", "member"] = "member"
+
+
+# ── runs and conversations ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Turn(Value):
+    """One stretch of work of a run, by one worker, under one fence; `held`: it waits for an answer and keeps its code."""
+
+    fence: int
+    worker: str
+    since_ms: int
+    held: bool = False
+
+
+class Grant(Value):
+    """A remembered approval: exactly this tool and these arguments, for this person (and run, or conversation)."""
+
+    digest: str
+    tool: str
+    arguments: Json = None
+    person: str
+    since_ms: int
+    used_ms: int | None = None
+
+
+class Approval(Value):
+    """An approval on record for one call of a run; used once."""
+
+    request: str
+    digest: str
+    used: bool = False
+
+
+class Run(Value):
+    """One task of an agent. `root` names its keys and survives a move; `turn` is the live turn, if any.
+
+    fence rises with every takeover, halt with every stop intent; both are kept beside the text, for the guards.
+
+    requests: open, withdrawn, and answered but not yet delivered ones. unproved: turns whose end is not proved.
+    """
+
+    schema_: int = Field(default=SCHEMA, alias="s")
+    fence: int = Field(default=0, exclude=True)
+    halt: int = Field(default=0, exclude=True)
+    id: str
+    root: str
+    conversation: str
+    origin: str
+    agent: str
+    starter: Person
+    state: State
+    cause: Cause | None = None
+    message: str = ""
+    body: bool = False
+    attachments: tuple[str, ...] = ()
+    created_ms: int
+    changed_ms: int
+    turn: Turn | None = None
+    unproved: tuple[Turn, ...] = ()
+    requests: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
+    resumed: bool = False
+    steered: int = 0
+    took: int = 0
+    approvals: tuple[Approval, ...] = ()
+    grants: tuple[Grant, ...] = ()
+    attempts: int = 0
+    error: str | None = None
+    result: str | None = None
+    moved_to: str | None = None
+    moved_from: str | None = None
+    stop_ms: int | None = None
+    stopped_by: Person | None = None
+    ended_ms: int | None = None
+    ended_by: str | None = None
+    effects: Literal["none", "done", "unknown"] | None = None
+    urgent: bool = False
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    @property
+    def shown(self) -> Shown:
+        """The state as the world sees it: `stopping` is `canceling` or `pausing`, by its cause."""
+        if self.state == "stopping":
+            return "canceling" if self.cause in DISCARDING else "pausing"
+        return self.state
+
+
+class Conversation(Value):
+    """The history and the runs of one origin.
+
+    live: the run that occupies it. queue: runs to start or go on, in order; its head stands in `ready` while nothing
+    is live. waiting, paused, stopping: runs in that state (stopping: fenced, its end not proved). open: open requests.
+    private: a one-to-one place. people: who may start and answer in a group; empty means nobody.
+    """
+
+    schema_: int = Field(default=SCHEMA, alias="s")
+    id: str
+    origin: str
+    owner: Person
+    private: bool = True
+    people: tuple[str, ...] = ()
+    title: str = ""
+    agent: str
+    created_ms: int
+    changed_ms: int
+    live: str | None = None
+    newest: str | None = None
+    queue: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    paused: tuple[str, ...] = ()
+    stopping: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    deleted: bool = False
+    unproved: tuple[Turn, ...] = ()
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    @property
+    def unsettled(self) -> bool:
+        """True while anything of it is owed: it then has no time to live."""
+        return bool(self.live or self.queue or self.waiting or self.paused or self.stopping or self.open)
+
+
+class Incarnation(Value):
+    """One process that holds things, as long as its lease; `boot`, `pid` and `ticks` tell whether it still exists.
+
+    ticks: start time of the process in clock ticks since boot. namespace: inode of its pid namespace.
+    """
+
+    id: str
+    kind: Literal["worker", "web", "bot", "terminal", "singleton"]
+    host: str = ""
+    boot: str = ""
+    namespace: str = ""
+    pid: int = 0
+    ticks: int = 0
+    until_ms: int
+
+
+class Listener(Value):
+    """A live front end that serves the origins under a prefix, until its heartbeat runs out."""
+
+    prefix: str
+    who: str
+    until_ms: int
+
+
+class Listeners(Value):
+    """All listeners of a partition; `fence` rises when the set changes, not when one is renewed."""
+
+    fence: int = Field(default=0, exclude=True)
+    all: tuple[Listener, ...] = ()
+
+
+class Grants(Value):
+    """The remembered approvals (`allow_always`) of a conversation."""
+
+    all: tuple[Grant, ...] = ()
+
+
+class Origin(Value):
+    """Where an origin points: the conversation that lives there now."""
+
+    conversation: str
+
+
+class Seen(Value):
+    """An event key that took effect, and what came of it, so that a repeat gets the same result."""
+
+    result: str = "{}"
+
+
+# ── what is told ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+EventType = Literal[
+    "run.queued",
+    "run.working",
+    "run.waiting",
+    "run.canceling",
+    "run.pausing",
+    "run.paused",
+    "run.completed",
+    "run.failed",
+    "run.canceled",
+    "request.opened",
+    "request.updated",
+    "request.closed",
+    "message.delta",
+    "message.completed",
+    "tool.started",
+    "tool.completed",
+    "status",
+    "steer.taken",
+    "grant.added",
+    "grant.removed",
+    "conversation.deleted",
+    "reset",
+]
+
+
+class Event(Value):
+    """One entry of a conversation's journal: what pages and programs are told.
+
+    data: merged into the wire form beside `type`, `run` and `at`.
+    """
+
+    type: EventType
+    run: str | None = None
+    at: int
+    data: dict[str, Json] = {}
+
+
+class Entry(Value):
+    """One entry of a conversation's history.
+
+    role: `person` said it, `agent` said it, `tool` ended, `request` was answered, `note` is ours (`[Canceled]`).
+    """
+
+    id: str
+    role: Literal["person", "agent", "tool", "request", "note"]
+    run: str | None = None
+    text: str = ""
+    by: Person | None = None
+    at: int
+    data: dict[str, Json] = {}
+
+
+class Step(Value):
+    """One entry of a run's own journal, from which a turn is replayed.
+
+    key: the verb's name and occurrence (`step:push#0`). kind: `turn` a turn starts · `ask` a request was opened ·
+    `answered` an answer was delivered · `begun`/`done` a step or tool · `said` a message · `steer` a person said
+    something while it worked · `park` a point to go back to · `dropped` what came after entry `data["to"]` is void.
+    """
+
+    kind: Literal["turn", "ask", "answered", "begun", "done", "said", "steer", "park", "dropped"]
+    key: str
+    fence: int = 0
+    at: int
+    data: dict[str, Json] = {}
