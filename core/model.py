@@ -18,9 +18,7 @@ SCHEMA = 1
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 State = Literal["queued", "working", "waiting", "stopping", "paused", "completed", "failed", "canceled"]
-Shown = Literal[
-    "queued", "working", "waiting", "canceling", "pausing", "paused", "completed", "failed", "canceled"
-]
+Shown = Literal["queued", "working", "waiting", "canceling", "pausing", "paused", "completed", "failed", "canceled"]
 Cause = Literal[
     "user_canceled",
     "user_paused",
@@ -90,7 +88,7 @@ class Person(Value):
 
 
 class Turn(Value):
-    """One stretch of work of a run, by one worker, under one fence; `held`: it waits for an answer and keeps its code."""
+    """One stretch of work of a run, by one worker, under one fence; `held`: it waits and keeps its code."""
 
     fence: int
     worker: str

@@ -1,8 +1,8 @@
 """How a run goes on after it stood still: resumed, reverted, moved, taken up again when its worker was lost.
 
-    paused ──▶ waiting    it was paused on a question: the question is open again, no turn starts
-    paused ──▶ queued     otherwise; a run that is not its conversation's newest moves to a new id
-    worker lost           waiting stays waiting · can be replayed: queued · otherwise paused (DESIGN section 3)
+paused ──▶ waiting    it was paused on a question: the question is open again, no turn starts
+paused ──▶ queued     otherwise; a run that is not its conversation's newest moves to a new id
+worker lost           waiting stays waiting · can be replayed: queued · otherwise paused (DESIGN section 3)
 """
 
 from __future__ import annotations

@@ -144,7 +144,8 @@ def _choice(field: ChoiceField, value: Json) -> Json | Refusal:
         if isinstance(pick, dict):
             other = pick.get("other")
             if not field.allow_other or set(pick) != {"other"} or not isinstance(other, str) or not other.strip():
-                return _bad(field.id, "free text is not offered here" if not field.allow_other else 'must be {"other": text}')
+                rule = 'must be {"other": text}' if field.allow_other else "free text is not offered here"
+                return _bad(field.id, rule)
         elif isinstance(pick, str) and pick in ids:
             named.append(pick)
         else:

@@ -88,5 +88,7 @@ def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped |
     field = next((field for field in request.question.fields if isinstance(field, ConfirmField)), None)
     option = next((o for o in field.options if o.effect == "allow_once"), None) if field is not None else None
     if field is None or option is None:
-        return Refusal("invalid", "this question is not an approval: use /answer", {"field": "command", "rule": "approve"})
+        return Refusal(
+            "invalid", "this question is not an approval: use /answer", {"field": "command", "rule": "approve"}
+        )
     return reply(d, Reply(id, Accepted(values={field.id: option.id}), e.person, via))

@@ -195,7 +195,7 @@ class Refusal:
     standing: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
-class Missing(Exception):  # noqa: N818 - a question to the loop, not an error
+class Missing(Exception):
     """The rule needs a document that it was not given."""
 
     def __init__(self, ref: Ref) -> None:

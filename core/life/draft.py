@@ -169,15 +169,21 @@ class Draft:
 
     def tell(self, conversation: str, type: EventType, run: str | None = None, **data: Json) -> None:
         """Want an event told."""
-        plain = {name: value for name, value in data.items() if value is not None}
+        plain: dict[str, Json] = {name: value for name, value in data.items() if value is not None}
         self.effects.append(Tell(conversation, Event(type=type, run=run, at=self.now, data=plain)))
 
     def write(
-        self, conversation: str, role: RoleName, text: str, run: str | None = None, by: Person | None = None, **data: Json
+        self,
+        conversation: str,
+        role: RoleName,
+        text: str,
+        run: str | None = None,
+        by: Person | None = None,
+        **data: Json,
     ) -> str:
         """Want a history entry; returns its id."""
         id = self.ids("m")
-        plain = {name: value for name, value in data.items() if value is not None}
+        plain: dict[str, Json] = {name: value for name, value in data.items() if value is not None}
         self.effects.append(
             Write(conversation, Entry(id=id, role=role, run=run, text=text, by=by, at=self.now, data=plain))
         )
@@ -271,7 +277,10 @@ def _follow(draft: Draft, before: Conversation | None, after: Conversation | Non
         if new is not None:
             run = draft.run(new)
             held = run is not None and run.turn is not None
-            draft.want(Ready(new, draft.now + (draft.spans.held_grace_ms if held else 0)), Hint("run" if held else "ready", new))
+            draft.want(
+                Ready(new, draft.now + (draft.spans.held_grace_ms if held else 0)),
+                Hint("run" if held else "ready", new),
+            )
     was, is_ = before is not None and before.unsettled, after is not None and after.unsettled
     some = after or before
     if some is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from core.life.access import may_see, may_start
 from core.life.closing import settle
-from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Timer, Unready, Untimer, Wipe
+from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Unready, Untimer, Wipe
 from core.life.draft import Draft
 from core.life.event import Beat, Delete, Leave, Reset, ShrinkDue, Withdraw
 from core.life.memory import recall, remember

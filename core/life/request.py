@@ -24,7 +24,7 @@ from core.life.result import Answered, Asked, Changed, Delivered
 from core.life.run import stop, without
 from core.life.start import LONG, deliver, grant_of
 from core.model import Approval, Conversation, Grants, Json, Person, Run, digest, matches
-from core.question import Accepted, ChoiceField, Declined, Expired, Given, Question, Request, Undeliverable
+from core.question import Accepted, Declined, Expired, Given, Question, Request, Undeliverable
 
 UNKNOWN = Refusal("unknown", "there is no such request; `/pending` lists those that are open")
 
@@ -183,7 +183,11 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
     if isinstance(e.answer, Accepted) and not e.submit:
         return _partly(d, e, request, run)
     given = {name: one.value for name, one in request.given.items()}
-    sent = e.answer.model_copy(update={"values": {**given, **e.answer.values}}) if isinstance(e.answer, Accepted) else e.answer
+    sent = (
+        e.answer.model_copy(update={"values": {**given, **e.answer.values}})
+        if isinstance(e.answer, Accepted)
+        else e.answer
+    )
     answer = outcome(request.question, sent)
     if isinstance(answer, Refusal):
         return answer
@@ -305,4 +309,3 @@ def shown(request: Request) -> dict[str, Json]:
             **public(request),
         }
     return plain
-

@@ -124,9 +124,7 @@ def pause_now(
     run = d.save_run(run, state="paused", cause=cause, error=error or run.error, resumed=False, urgent=False)
     d.want(Settle("stopping", run.id), Untimer("free", run.id))
     d.want(Timer("shrink", conversation.id, d.now + d.spans.journal_keep_ms))
-    d.tell(
-        conversation.id, "run.paused", run.id, cause=cause, error=run.error, by=by.name or by.id if by else None
-    )
+    d.tell(conversation.id, "run.paused", run.id, cause=cause, error=run.error, by=by.name or by.id if by else None)
     return Changed(run=run.id, state="paused")
 
 
@@ -262,9 +260,7 @@ def ended(d: Draft, e: Ended) -> Changed | Refusal:
         return Refusal("conflict", f"run {e.run!r} was not asked to stop")
     d.want(Settle("claims", run.id, of=turn.worker), Settle("stop", run.id, of=turn.worker))
     unproved = tuple(other for other in run.unproved if other.fence != e.fence)
-    run = d.save_run(
-        run, turn=None if mine else run.turn, unproved=unproved, effects=_worse(run.effects, e.effects)
-    )
+    run = d.save_run(run, turn=None if mine else run.turn, unproved=unproved, effects=_worse(run.effects, e.effects))
     if run.state != "stopping" or run.turn is not None or unproved:
         return Changed(run=run.id, state=run.shown)
     return end_now(d, conversation, d.save_run(run, ended_ms=d.now, ended_by=e.by))
@@ -300,5 +296,7 @@ def fence_off(d: Draft, conversation: Conversation, run: Run) -> Run:
     conversation = d.save_conversation(conversation, **without(conversation, run.id))
     d.save_conversation(conversation, stopping=(*conversation.stopping, run.id))
     d.want(Untimer("free", run.id))
-    d.tell(conversation.id, "status", run.id, text="stop not confirmed yet; the conversation goes on", since=run.stop_ms)
+    d.tell(
+        conversation.id, "status", run.id, text="stop not confirmed yet; the conversation goes on", since=run.stop_ms
+    )
     return run

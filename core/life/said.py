@@ -13,18 +13,18 @@ Source: DESIGN section 6 ("What a person says"), C09, C11, C26, C28, C33 to C36,
 from __future__ import annotations
 
 from core.life.access import may_act, may_start
+from core.life.again import resume
 from core.life.commands import command, parse
 from core.life.decision import Log, Refusal
 from core.life.draft import Draft
 from core.life.event import Forestall, Reply, Resume, Said
-from core.life.again import resume
 from core.life.memory import FORESTALLED, remember_said, said_before
 from core.life.request import reply
 from core.life.result import Answered, Forestalled, Result, Resumed, Sent, Told
 from core.life.run import cancel_now
 from core.life.start import new_run
 from core.life.words import text_answer, word_answer
-from core.model import TERMINAL, Conversation, Origin, Run, Step
+from core.model import TERMINAL, Conversation, Json, Origin, Run, Step
 
 
 def said(d: Draft, e: Said) -> Result | Refusal:
@@ -50,7 +50,7 @@ def _place(d: Draft, e: Said) -> tuple[Conversation, bool] | Refusal:
     """Find the conversation, or lay a new one at the origin (stored only with what starts in it)."""
     if e.conversation is not None:
         conversation = d.conversation(e.conversation)
-        if conversation is None or conversation.owner.id != e.person.id and conversation.private:
+        if conversation is None or (conversation.owner.id != e.person.id and conversation.private):
             return Refusal("unknown", "there is no such conversation; leave it out to start a new one")
         if conversation.deleted:
             return Refusal("gone", "this conversation was deleted; leave it out to start a new one")
@@ -123,7 +123,9 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
         return answer if isinstance(answer, Refusal) else reply(d, Reply(texts[0].id, answer, e.person, _via(e), None))
     if len(found) > 1:
         lines = [f"{n}. {r.question.title or 'question'} (/answer {r.id} …)" for n, r in enumerate(found, 1)]
-        return Refusal("choose", "several questions are open, which one?\n" + "\n".join(lines), {"open": list(conversation.open)})
+        return Refusal(
+            "choose", "several questions are open, which one?\n" + "\n".join(lines), {"open": list(conversation.open)}
+        )
     answer = text_answer(found[0], e.text)
     if isinstance(answer, Refusal):
         return answer
@@ -169,7 +171,12 @@ def _keep_steer(d: Draft, e: Said, run: Run) -> None:
     """Store what was said in the run's journal; it is given to the run before its next call."""
     run = d.save_run(run, steered=run.steered + 1)
     entry = d.write(run.conversation, "person", e.text, run.id, e.person, steer=True)
-    data = {"text": e.text, "by": e.person.name or e.person.id, "entry": entry, "attachments": list(e.attachments)}
+    data: dict[str, Json] = {
+        "text": e.text,
+        "by": e.person.name or e.person.id,
+        "entry": entry,
+        "attachments": [*e.attachments],
+    }
     d.want(Log(run.root, Step(kind="steer", key=f"steer#{run.steered}", fence=run.fence, at=d.now, data=data)))
     d.tell(run.conversation, "status", run.id, steer=e.text, by=e.person.name or e.person.id, entry=entry)
 

@@ -52,7 +52,9 @@ def new_run(
     d.save_conversation(conversation, queue=(*conversation.queue, id), newest=id, title=title)
     entry = None
     if not told:
-        entry = d.write(conversation.id, "person", text, id, person, **({"attachments": list(attachments)} if attachments else {}))
+        entry = d.write(
+            conversation.id, "person", text, id, person, **({"attachments": list(attachments)} if attachments else {})
+        )
     d.tell(
         conversation.id,
         "run.queued",
@@ -61,7 +63,7 @@ def new_run(
         text=None if told else text,
         by=person.name or person.id,
         entry=entry,
-        attachments=list(attachments) or None,
+        attachments=[*attachments] or None,
     )
     d.spare = False
     return run
@@ -94,7 +96,8 @@ def deliver(d: Draft, conversation: Conversation, run: Run) -> Delivered:
 
     Large values leave their request with that; small ones stay as long as its stub, so that a late press hears them.
     """
-    assert run.turn is not None, run.id
+    turn = run.turn
+    assert turn is not None, run.id
     answered = run.answered
     for id in answered:
         request = d.request(id)
@@ -107,12 +110,12 @@ def deliver(d: Draft, conversation: Conversation, run: Run) -> Delivered:
         cause=None,
         error=None,
         resumed=False,
-        turn=run.turn.model_copy(update={"held": False}),
+        turn=turn.model_copy(update={"held": False}),
         requests=requests,
         answered=(),
     )
     d.save_conversation(conversation, live=run.id, queue=tuple(id for id in conversation.queue if id != run.id))
-    d.tell(conversation.id, "run.working", run.id, delivered=list(answered) or None)
+    d.tell(conversation.id, "run.working", run.id, delivered=[*answered] or None)
     return Delivered(run=run.id, fence=run.fence, halt=run.halt, answered=answered)
 
 
