@@ -52,9 +52,7 @@ def new_run(
     d.save_conversation(conversation, queue=(*conversation.queue, id), newest=id, title=title)
     entry = None
     if not told:
-        entry = d.write(
-            conversation.id, "person", text, id, person, **({"attachments": list(attachments)} if attachments else {})
-        )
+        entry = d.write(conversation.id, "person", text, id, person, attachments=[*attachments] or None)
     d.tell(
         conversation.id,
         "run.queued",
