@@ -2,10 +2,12 @@
 
 import re
 
-_PASSWORD = re.compile(r"(?<=//)([^/@\s]*?:)?[^/@\s]*@")
+from core.errors import StoreError
+
+_LOGIN = re.compile(r"(?<=//).*@")
 
 
-class RedisUnavailable(Exception):
+class RedisUnavailable(StoreError):
     """No usable Redis: what happened, where, and what to do about it."""
 
     def __init__(self, what: str, where: str, what_to_do: str) -> None:
@@ -16,5 +18,5 @@ class RedisUnavailable(Exception):
 
 
 def masked(url: str) -> str:
-    """The same address without user and password: `redis://***@host:6379/0`."""
-    return _PASSWORD.sub("***@", url)
+    """The same address without user, password and options: `redis://***@host:6379/0`."""
+    return _LOGIN.sub("***@", url).partition("?")[0] if "://" in url else url

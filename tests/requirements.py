@@ -288,7 +288,5 @@ PENDING: Final[frozenset[tuple[str, Surface]]] = frozenset[tuple[str, Surface]](
         ("C133", "broker"),
         ("C136", "api"),
         ("C138", "api"),
-        ("S01", "store"),
-        ("S02", "store"),
     }
 )
