@@ -22,62 +22,36 @@
 --           zadd score member             zrem member          zrem_at member score (only with this score)
 --           feed maxlen text
 --       ttl_ms: "0" takes a life time away; for append and trim "-1" leaves it as it is.
---       Conditions (seq, zrem_at) look at what was there before the call.
+--           feed keeps about maxlen entries and adds one with the field h = text. They run in this order.
 --
 -- Returns { word, now_ms, seqs given by append in order, 0-based index of the guard that failed (only then) }.
 --       OK  STALE  FENCED  HALTED  GONE  EARLY  LATE   (now_ms: the server's clock)
 --       In this order: own commit (OK), clock interval, guards, operations.
--- A malformed call raises MALFORMED before anything is written.
+-- A malformed call raises MALFORMED before anything is written. To add a verb: a branch in `well_formed` and in `run`;
+-- branches, since tables of functions would be built anew by every call, which costs as much as four writes.
 --
 -- luacheck: std lua51, read globals redis KEYS ARGV, max line length 120
 
 local call = redis.call
 local id = ARGV[1]
-local cursor = 5 -- the last argument that was read
-local heads = {} -- document key -> its first bytes
-local last = {} -- list key -> seq of its last entry
+local cursor = 6 -- the last argument that was read
 local seqs = {} -- given to appends, in order
-local plan = {} -- Redis commands to run once all is known to be well formed
+local last = {} -- list key -> seq of its last entry, as far as it is known
 
 local function malformed(why)
   error(redis.error_reply("MALFORMED " .. why))
 end
 
-local function take()
-  cursor = cursor + 1
-  local argument = ARGV[cursor]
-  if argument == nil then
-    malformed("the arguments end too early")
+-- Numbers go on to Redis as the texts they came as: formatting one again costs as much as a small write.
+local function is_whole(text, least)
+  if text == "0" or text == "-1" then
+    return tonumber(text) >= least
   end
-  return argument
-end
-
-local function whole(text, least)
-  local number = text and string.match(text, "^%-?%d+$") and tonumber(text)
-  if not number or number < least or number > 1e15 then
-    malformed("not a whole number in its range: " .. tostring(text))
-  end
-  return number
-end
-
-local function key_at(text)
-  local name = KEYS[whole(text, 1)]
-  if name == nil then
-    malformed("no key with the index " .. text)
-  end
-  return name
-end
-
-local function later(...)
-  plan[#plan + 1] = { ... }
+  return text and #text < 16 and string.find(text, "^[1-9]%d*$") ~= nil
 end
 
 local function document(name)
-  local head = heads[name]
-  if head == nil then
-    head = call("GETRANGE", name, 0, 47)
-    heads[name] = head
-  end
+  local head = call("GETRANGE", name, "0", "47")
   if head == "" then
     return nil
   end
@@ -91,126 +65,139 @@ end
 local function last_seq(name)
   local seq = last[name]
   if seq == nil then
-    local entry = call("LINDEX", name, -1)
+    local entry = call("LINDEX", name, "-1")
     seq = entry and tonumber(string.match(entry, "^(%d+) ")) or 0
     last[name] = seq
   end
   return seq
 end
 
-local function lifetime(name, ttl)
-  if ttl > 0 then
-    later("PEXPIRE", name, ttl)
-  elseif ttl == 0 then
-    later("PERSIST", name)
-  end
-end
-
-local function store(name, text, ttl)
-  if ttl > 0 then
-    later("SET", name, text, "PX", ttl)
-  else
-    later("SET", name, text)
-  end
-end
-
--- Each guard returns the word of its failure, or nothing.
-local guards = {
-  at = function(name, v)
-    local found = document(name)
-    return not found and "GONE" or found ~= v and "STALE" or nil
-  end,
-  fence = function(name, fence)
-    local v, found = document(name)
-    return not v and "GONE" or found ~= fence and "FENCED" or nil
-  end,
-  begin = function(name, value)
+-- Returns the word of a guard's failure, or nil.
+local function failure(kind, name, value)
+  if kind == "at" then
+    local v = document(name)
+    return not v and "GONE" or v ~= value and "STALE" or nil
+  elseif kind == "fence" then
+    local v, fence = document(name)
+    return not v and "GONE" or fence ~= value and "FENCED" or nil
+  elseif kind == "begin" then
     local v, fence, halt = document(name)
     local want_fence, want_halt = string.match(value, "^(%d+):(%d+)$")
     if want_fence == nil then
       malformed("begin wants fence:halt")
     end
     return not v and "GONE" or fence ~= want_fence and "FENCED" or halt ~= want_halt and "HALTED" or nil
-  end,
-  length = function(name, seq)
-    return last_seq(name) ~= whole(seq, 0) and "STALE" or nil
-  end,
-  absent = function(name)
+  elseif kind == "length" then
+    return last_seq(name) ~= tonumber(value) and "STALE" or nil
+  elseif kind == "absent" then
     return call("EXISTS", name) == 1 and "STALE" or nil
-  end,
-  exists = function(name)
+  elseif kind == "exists" then
     return call("EXISTS", name) == 0 and "GONE" or nil
-  end,
-}
+  end
+  malformed("no such guard: " .. kind)
+end
 
--- Each verb reads its arguments and plans its commands.
-local verbs = {
-  put = function(name)
-    local fence, halt = whole(take(), 0), whole(take(), 0)
-    store(name, id .. string.format(" %d %d ", fence, halt) .. take(), whole(take(), 0))
-  end,
-  value = function(name)
-    store(name, take(), whole(take(), 0))
-  end,
-  drop = function(name)
+-- Whether a verb has its arguments, which begin at ARGV[at].
+local function well_formed(verb, name, count, at)
+  local one, two, three = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  if verb == "put" then
+    return count == 4 and is_whole(one, 0) and is_whole(two, 0) and is_whole(ARGV[at + 3], 0)
+  elseif verb == "append" then
+    return count == 3 and is_whole(two, 0) and is_whole(three, -1) and last_seq(name)
+  elseif verb == "feed" then
+    return count == 2 and is_whole(one, 1)
+  elseif verb == "zadd" then
+    return count == 2 and tonumber(one) and not string.find(one, "[^%d.eE+-]")
+  elseif verb == "zrem" then
+    return count == 1
+  elseif verb == "zrem_at" then
+    return count == 2 and tonumber(two)
+  elseif verb == "value" then
+    return count == 2 and is_whole(two, 0)
+  elseif verb == "trim" then
+    return count == 2 and is_whole(one, 1) and is_whole(two, -1)
+  elseif verb == "expire" then
+    return count == 1 and is_whole(one, 0)
+  end
+  return verb == "drop" and count == 0
+end
+
+local function store(name, text, ttl)
+  if ttl == "0" then
+    call("SET", name, text)
+  else
+    call("SET", name, text, "PX", ttl)
+  end
+end
+
+local function live(name, ttl)
+  if ttl == "0" then
+    call("PERSIST", name)
+  elseif ttl ~= "-1" then
+    call("PEXPIRE", name, ttl)
+  end
+end
+
+local function append(name, json, cap, ttl)
+  local seq = last_seq(name) + 1
+  last[name] = seq
+  seqs[#seqs + 1] = seq
+  local length = call("RPUSH", name, string.format("%d ", seq) .. id .. " " .. json)
+  if cap ~= "0" and length > tonumber(cap) then
+    call("LTRIM", name, "-" .. cap, "-1")
+  end
+  live(name, ttl)
+end
+
+-- Carries out a verb whose arguments begin at ARGV[at] and are well formed.
+local function run(verb, name, at)
+  local one, two = ARGV[at], ARGV[at + 1]
+  if verb == "put" then
+    store(name, id .. " " .. one .. " " .. two .. " " .. ARGV[at + 2], ARGV[at + 3])
+  elseif verb == "append" then
+    append(name, one, two, ARGV[at + 2])
+  elseif verb == "feed" then
+    call("XADD", name, "MAXLEN", "~", one, "*", "h", two)
+  elseif verb == "zadd" then
+    call("ZADD", name, one, two)
+  elseif verb == "zrem" then
+    call("ZREM", name, one)
+  elseif verb == "zrem_at" then
+    local score = call("ZSCORE", name, one)
+    if score and tonumber(score) == tonumber(two) then
+      call("ZREM", name, one)
+    end
+  elseif verb == "value" then
+    store(name, one, two)
+  elseif verb == "drop" then
     last[name] = 0
-    later("UNLINK", name)
-  end,
-  expire = function(name)
-    lifetime(name, whole(take(), 0))
-  end,
-  append = function(name)
-    local json, cap, ttl = take(), whole(take(), 0), whole(take(), -1)
-    local seq = last_seq(name) + 1
-    last[name] = seq
-    seqs[#seqs + 1] = seq
-    later("RPUSH", name, string.format("%d ", seq) .. id .. " " .. json)
-    if cap > 0 then
-      later("LTRIM", name, -cap, -1)
-    end
-    lifetime(name, ttl)
-  end,
-  trim = function(name)
-    later("LTRIM", name, -whole(take(), 1), -1)
-    lifetime(name, whole(take(), -1))
-  end,
-  zadd = function(name)
-    local score = tonumber(take())
-    if score == nil or score ~= score then
-      malformed("zadd wants a number as its score")
-    end
-    later("ZADD", name, string.format("%.17g", score), take())
-  end,
-  zrem = function(name)
-    later("ZREM", name, take())
-  end,
-  zrem_at = function(name)
-    local member, score = take(), tonumber(take())
-    local found = call("ZSCORE", name, member)
-    if score == nil then
-      malformed("zrem_at wants a number as its score")
-    elseif found and tonumber(found) == score then
-      later("ZREM", name, member)
-    end
-  end,
-  feed = function(name)
-    local maxlen = whole(take(), 1)
-    later("XADD", name, "MAXLEN", "~", maxlen, "*", "h", take())
-  end,
-}
+    call("UNLINK", name)
+  elseif verb == "trim" then
+    call("LTRIM", name, "-" .. one, "-1")
+    live(name, two)
+  elseif verb == "expire" then
+    live(name, one)
+  end
+end
+
+local function key_at(text)
+  local name = KEYS[tonumber(text)]
+  if name == nil then
+    malformed("no key with the index " .. tostring(text))
+  end
+  return name
+end
 
 local function own_commit()
   local mode = ARGV[4]
   if mode == "none" then
     return false
-  elseif mode == "doc" then
-    whole(ARGV[6], 1)
+  elseif mode == "doc" and is_whole(ARGV[6], 1) then
     return document(key_at(ARGV[8])) == id
   elseif mode ~= "list" and mode ~= "seek" then
-    malformed("no such way to know the own commit: " .. tostring(mode))
+    malformed("no such way to know the own commit: " .. mode)
   end
-  local tail = call("LRANGE", key_at(ARGV[5]), mode == "list" and -8 or -256, -1)
-  for _, entry in ipairs(tail) do
+  for _, entry in ipairs(call("LRANGE", key_at(ARGV[5]), mode == "list" and "-8" or "-256", "-1")) do
     local seq, author = string.match(entry, "^(%d+) (%S+) ")
     if author == id then
       seqs[#seqs + 1] = tonumber(seq)
@@ -219,41 +206,39 @@ local function own_commit()
   return #seqs > 0
 end
 
-local function check_guards()
-  for position = 0, whole(take(), 0) - 1 do
-    local guard = guards[take()]
-    if guard == nil then
-      malformed("no such guard: " .. ARGV[cursor])
-    end
-    local failure = guard(key_at(take()), take())
-    if failure then
-      return failure, position
+local function failing_guard()
+  for position = 0, ARGV[6] - 1 do
+    local kind, name, value = ARGV[cursor + 1], key_at(ARGV[cursor + 2]), ARGV[cursor + 3]
+    cursor = cursor + 3
+    local word = failure(kind, name, value)
+    if word then
+      return word, position
     end
   end
 end
 
-local function plan_operations()
-  for _ = 1, whole(take(), 0) do
-    local verb = verbs[take()]
-    if verb == nil then
-      malformed("no such verb: " .. ARGV[cursor])
+-- Runs over the operations: once to see that all are well formed, and once to carry them out.
+local function operations(count, carry_out)
+  local at = cursor + 2 -- a verb
+  for position = 1, count do
+    local verb, name, arguments = ARGV[at], key_at(ARGV[at + 1]), tonumber(ARGV[at + 2])
+    if carry_out then
+      run(verb, name, at + 3)
+    elseif not arguments or not well_formed(verb, name, arguments, at + 3) then
+      malformed("operation " .. position .. " (" .. verb .. ")")
     end
-    local name, count = key_at(take()), whole(take(), 0)
-    local stop = cursor + count
-    verb(name)
-    if cursor ~= stop then
-      malformed("wrong number of arguments, " .. count)
-    end
+    at = at + 3 + arguments
   end
-  if cursor ~= #ARGV then
-    malformed("arguments are left over")
-  end
+  return at - 1
 end
 
-if id == nil or not string.match(id, "^%S+$") or #id ~= 16 then
-  malformed("a commit id has 16 characters")
+if #ARGV < 7 or #id ~= 16 or string.find(id, "%s") then
+  malformed("a call begins with a commit id of 16 characters and has at least seven arguments")
 end
-local from_ms, until_ms = whole(ARGV[2], 0), whole(ARGV[3], 0)
+local from_ms, until_ms = tonumber(ARGV[2]), tonumber(ARGV[3])
+if not (from_ms and until_ms and is_whole(ARGV[6], 0)) then
+  malformed("the interval and the number of guards are numbers")
+end
 local clock = call("TIME")
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
@@ -265,13 +250,14 @@ elseif until_ms > 0 and now > until_ms then
   return { "LATE", now, seqs }
 end
 
-local word, index = check_guards()
+local word, position = failing_guard()
 if word then
-  return { word, now, seqs, index }
+  return { word, now, seqs, position }
 end
 
-plan_operations()
-for _, command in ipairs(plan) do
-  call(unpack(command))
+local count = ARGV[cursor + 1]
+if not is_whole(count, 0) or operations(count) ~= #ARGV then
+  malformed("the arguments are not as many as they say")
 end
+operations(count, true)
 return { "OK", now, seqs }

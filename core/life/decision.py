@@ -183,8 +183,6 @@ Code = Literal[
     "not_allowed",
     "choose",
     "secret",
-    "length",
-    "contended",
 ]
 
 
