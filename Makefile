@@ -30,7 +30,7 @@ check: .venv/.ready-dev ## Lint, format, types, import contracts, Lua
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports --no-logo
-	@if compgen -G 'core/*.lua' > /dev/null; then set -x; luacheck core/*.lua; fi
+	@luacheck core/*.lua bench/scripts/*.lua
 
 format: .venv/.ready-dev ## Format and mend what can be mended
 	$(BIN)/ruff check --fix .
