@@ -1,11 +1,11 @@
 """What every test may ask for: a private Redis that is empty before, and holds nothing that never ends after."""
 
-import importlib
-import importlib.util
 from collections.abc import Generator
 
 import pytest
+from pydantic import TypeAdapter
 
+from core.keys import LETTERS, TYPES, Retention, keeps_no_ttl
 from tests.redis_server import RedisServer, running_server
 
 
@@ -32,16 +32,19 @@ def redis_url(redis: RedisServer) -> str:
 
 
 def keys_that_never_end(server: RedisServer) -> list[str]:
-    """Keys without TTL that are not among the exceptions of `core.store`, sorted."""
+    """Keys without TTL that may not be so, sorted: unknown ones, and documents that are settled."""
     keys = server.say("KEYS", "*")
     assert isinstance(keys, list)
     texts = sorted(key for key in keys if isinstance(key, str))
-    return [key for key in texts if server.say("TTL", key) == -1 and not keeps_no_ttl(key)]
+    return [key for key in texts if server.say("TTL", key) == -1 and (not keeps_no_ttl(key) or settled(server, key))]
 
 
-def keeps_no_ttl(key: str) -> bool:
-    """Whether `core.store` lists the key as one that lives until something settles it."""
-    if importlib.util.find_spec("core.store") is None:
-        return True
-    listed: object = getattr(importlib.import_module("core.store"), "keeps_no_ttl", None)
-    return bool(listed(key)) if callable(listed) else True
+def settled(server: RedisServer, key: str) -> bool:
+    """Whether the key holds a document that the table of retention gives an end."""
+    place = key.partition("}:")[2]
+    for kind, letter in LETTERS.items():
+        text = server.say("GET", key) if place.startswith(letter) and server.say("TYPE", key) == "string" else None
+        if isinstance(text, str):
+            model = TypeAdapter(TYPES[kind]).validate_json(text.split(" ", 3)[3])
+            return Retention().of((kind, place.removeprefix(letter)), model) > 0
+    return False

@@ -26,6 +26,7 @@ NOT_IN_NAMES = {
     "do",
 }
 REDIS_DOORS = {"core/wire.py", "core/link.py", "core/store.py", "core/feed.py"}
+KEY_NAMES = {"core/keys.py", "core/store.py"}
 NOT_OURS_TO_NAME = {"data_received"}
 """Names that asyncio looks for."""
 
@@ -68,6 +69,14 @@ def test_only_the_settings_look_at_the_environment(path: Path) -> None:
 def test_redis_has_few_doors(path: Path) -> None:
     clients = {module for module in imported(path) if module.split(".")[0] in {"redis", "hiredis", "valkey"}}
     assert not clients or name(path) in REDIS_DOORS
+
+
+@pytest.mark.parametrize("path", python_files(*OURS), ids=name)
+def test_key_names_are_made_in_one_place(path: Path) -> None:
+    texts = [
+        node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    assert name(path) in KEY_NAMES or not [text for text in texts if text.startswith("sayso:")]
 
 
 def test_our_three_names_come_from_us_alone() -> None:
