@@ -47,7 +47,7 @@ class EmbeddedRedis:
     def __init__(
         self, data_dir: Path, fsync: Literal["always", "everysec"], candidates: tuple[Candidate, ...] | None = None
     ) -> None:
-        self._folder = data_dir.absolute() / "redis"
+        self._folder = data_dir.resolve() / "redis"
         self._server = PrivateServer(self._folder, fsync, candidates)
         self._open = AsyncExitStack()
 
@@ -130,11 +130,12 @@ class EmbeddedRedis:
         pause, seen = 0.0, clock()
         while True:
             await asyncio.sleep(WATCH)
-            if self._server.lives():
-                continue
-            pause = 0.0 if clock() - seen > 2 * LONGEST_PAUSE else min(max(2 * pause, SHORTEST_PAUSE), LONGEST_PAUSE)
-            await asyncio.sleep(pause)
             try:
+                if self._server.lives():
+                    continue
+                settled = clock() - seen > 2 * LONGEST_PAUSE
+                pause = 0.0 if settled else min(max(2 * pause, SHORTEST_PAUSE), LONGEST_PAUSE)
+                await asyncio.sleep(pause)
                 async with self._starting():
                     started = await self._server.start_or_adopt()
                 _log.warning("the private store was gone; %s", "it is started again" if started else "it is back")

@@ -94,10 +94,10 @@ class PrivateServer:
     async def stop(self) -> None:
         """Let it write what it has and end; one that will not is left to the next start, with a warning."""
         for order in ("SHUTDOWN", "SHUTDOWN FORCE"):
-            refused = await say(self.socket, order)
-            if refused is None:
+            answer = await say(self.socket, order)
+            if not answer:
                 break
-            _log.warning("the private store answered %s with %r", order, refused)
+            _log.warning("the private store answered %s with %r", order, answer)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_LIMIT):
                 while self.lives():  # noqa: ASYNC110 - another process cannot set our event
@@ -132,9 +132,15 @@ class PrivateServer:
         return Path(record.read_text("utf-8")) if record.exists() else None
 
     def _fresh_socket(self) -> Path:
-        """Where the next server listens: where the last one did if that place is still there, so that links find it."""
+        """Where the next server listens: where the last one did if that place is still there, so that links find it.
+
+        A record that came with a copied folder is not believed: the socket there may be another server's.
+        """
         last = self._recorded_socket()
-        socket = last if last and last.parent.is_dir() else _socket_for(self._folder)
+        ours = (
+            last and last.parent.is_dir() and (last == _beside(self._folder) or last.name == _short_name(self._folder))
+        )
+        socket = last if last and ours else _socket_for(self._folder)
         socket.unlink(missing_ok=True)
         (self._folder / "socket").write_text(str(socket), "utf-8")
         return socket
@@ -149,9 +155,17 @@ def reap() -> None:
     _children[:] = [child for child in _children if child.poll() is None]
 
 
+def _beside(folder: Path) -> Path:
+    return folder / "redis.sock"
+
+
+def _short_name(folder: Path) -> str:
+    return f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}.sock"
+
+
 def _socket_for(folder: Path) -> Path:
     """`redis.sock` beside the data, or in a short private folder when that path is too long for a socket."""
-    beside = folder / "redis.sock"
+    beside = _beside(folder)
     if len(os.fsencode(beside)) <= SUN_PATH:
         return beside
     short = runtime_dir() / f"sayso-{os.getuid()}"
@@ -159,7 +173,7 @@ def _socket_for(folder: Path) -> Path:
     seen = short.lstat()
     if not stat.S_ISDIR(seen.st_mode) or seen.st_uid != os.getuid() or seen.st_mode & 0o077:
         raise RedisUnavailable("A folder for the socket is not private to this user", str(short), "Remove that folder.")
-    socket = short / f"{hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]}.sock"
+    socket = short / _short_name(folder)
     if len(os.fsencode(socket)) > SUN_PATH:
         what_to_do = "Set SAYSO_DATA_DIR or TMPDIR to a shorter path."
         raise RedisUnavailable("The path of the private store's socket is too long", str(socket), what_to_do)

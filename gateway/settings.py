@@ -39,7 +39,10 @@ class SettingsError(Exception):
 def default_folder() -> Path:
     """The data folder of a person who set none: `sayso` below `XDG_DATA_HOME`, else below `~/.local/share`."""
     home = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(home) if home.startswith("/") else Path.home() / ".local" / "share") / "sayso"
+    try:
+        return (Path(home) if home.startswith("/") else Path.home() / ".local" / "share") / "sayso"
+    except RuntimeError:
+        raise SettingsError("SAYSO_DATA_DIR (data_dir in sayso.toml): this user has no home; name a folder.") from None
 
 
 def runtime_dir() -> Path:

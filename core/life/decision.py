@@ -183,6 +183,8 @@ Code = Literal[
     "not_allowed",
     "choose",
     "secret",
+    "length",
+    "contended",
 ]
 
 

@@ -287,10 +287,10 @@ def _follow(draft: Draft, before: Conversation | None, after: Conversation | Non
         return
     if is_ and not was:
         draft.want(Owe("pending", some.id, draft.now, of=some.owner.id), Rest("conversation", some.id, wake=True))
+    if not is_ and after is not None and not after.deleted:
+        draft.want(Rest("conversation", some.id))
     if was and not is_:
         draft.want(Settle("pending", some.id, of=some.owner.id))
-        if after is not None and not after.deleted:
-            draft.want(Rest("conversation", some.id))
     if before is None and after is not None:
         draft.want(Owe("mine", some.id, draft.now, of=some.owner.id))
     if before is not None and (after is None or after.deleted):

@@ -157,5 +157,6 @@ def withdraw(d: Draft, e: Withdraw) -> Kept | Refusal:
         if not any(grant.digest == e.digest for grant in grants.all):
             return Refusal("unknown", "no such approval is remembered here; `/grants` lists them")
         d.put(("grants", conversation.id), Grants(all=tuple(g for g in grants.all if g.digest != e.digest)))
+    d.save_conversation(conversation)
     d.tell(conversation.id, "grant.removed", e.run, digest=e.digest, by=e.person.name or e.person.id)
     return Kept()

@@ -15,7 +15,7 @@ from __future__ import annotations
 from core.life.access import may_act, may_start
 from core.life.again import resume
 from core.life.commands import command, parse
-from core.life.decision import Log, Refusal
+from core.life.decision import Hint, Log, Refusal
 from core.life.draft import Draft
 from core.life.event import Forestall, Reply, Resume, Said
 from core.life.memory import FORESTALLED, remember_said, said_before
@@ -178,6 +178,7 @@ def _keep_steer(d: Draft, e: Said, run: Run) -> None:
         "attachments": [*e.attachments],
     }
     d.want(Log(run.root, Step(kind="steer", key=f"steer#{run.steered}", fence=run.fence, at=d.now, data=data)))
+    d.want(Hint("run", run.id))
     d.tell(run.conversation, "status", run.id, steer=e.text, by=e.person.name or e.person.id, entry=entry)
 
 

@@ -67,7 +67,7 @@ class RemoteHolder:
 
 @asynccontextmanager
 async def holders(folder: Path, count: int, binary: Path | None = None) -> AsyncGenerator[list[RemoteHolder]]:
-    """Start this many at once; those still there at the end are killed, and so is a server they leave behind."""
+    """Start this many at once; those still there at the end are killed."""
     command = [sys.executable, "-m", "tests.gateway.holder", str(folder), *([str(binary)] if binary else [])]
     pipe = asyncio.subprocess.PIPE
     started = [

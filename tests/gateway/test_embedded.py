@@ -1,9 +1,14 @@
 """The private store is one for all processes of a folder, whoever is killed when."""
 
 import asyncio
+import contextlib
 import os
 import signal
+from collections.abc import Generator
 from pathlib import Path
+
+import hiredis
+import pytest
 
 from tests.gateway.holders import holders, server_pid, servers_started
 from tests.proves import proves
@@ -11,14 +16,23 @@ from tests.redis_server import binary, say
 from tests.waiting import wait_until
 
 
+@pytest.fixture
+def folder(tmp_path: Path) -> Generator[Path]:
+    """A data folder; a server that a failed test leaves there is stopped."""
+    yield tmp_path
+    record = tmp_path / "redis" / "socket"
+    with contextlib.suppress(OSError, hiredis.ReplyError):
+        say(Path(record.read_text()), "SHUTDOWN", "NOSAVE")
+
+
 @proves("S01", "store")
-async def test_four_that_come_at_once_start_one_server_and_the_last_one_out_stops_it(tmp_path: Path) -> None:
-    async with holders(tmp_path, 4) as four:
+async def test_four_that_come_at_once_start_one_server_and_the_last_one_out_stops_it(folder: Path) -> None:
+    async with holders(folder, 4) as four:
         await asyncio.gather(*(holder.ready() for holder in four))
         socket = four[0].socket
         pid = server_pid(socket)
         assert pid
-        assert servers_started(tmp_path) == 1
+        assert servers_started(folder) == 1
         for holder in four[:3]:
             await holder.leave()
         assert server_pid(socket) == pid
@@ -28,8 +42,8 @@ async def test_four_that_come_at_once_start_one_server_and_the_last_one_out_stop
 
 
 @proves("S01", "store")
-async def test_a_killed_server_is_started_once_and_has_every_write_it_acknowledged(tmp_path: Path) -> None:
-    async with holders(tmp_path, 3) as three:
+async def test_a_killed_server_is_started_once_and_has_every_write_it_acknowledged(folder: Path) -> None:
+    async with holders(folder, 3) as three:
         await asyncio.gather(*(holder.ready() for holder in three))
         for holder in three:
             await holder.write()
@@ -49,14 +63,14 @@ async def test_a_killed_server_is_started_once_and_has_every_write_it_acknowledg
         keys = say(socket, "KEYS", "count:*")
         assert isinstance(keys, list)
         assert sum(int(str(say(socket, "GET", str(key)))) for key in keys) >= acked
-        assert servers_started(tmp_path) == 2
+        assert servers_started(folder) == 2
         for holder in three:
             await holder.leave()
 
 
 @proves("S01", "store")
-async def test_a_killed_holder_takes_nothing_with_it(tmp_path: Path) -> None:
-    async with holders(tmp_path, 2) as (victim, other):
+async def test_a_killed_holder_takes_nothing_with_it(folder: Path) -> None:
+    async with holders(folder, 2) as (victim, other):
         await asyncio.gather(victim.ready(), other.ready())
         pid = server_pid(other.socket)
         assert pid
@@ -67,13 +81,13 @@ async def test_a_killed_holder_takes_nothing_with_it(tmp_path: Path) -> None:
 
 
 @proves("S01", "store")
-async def test_a_server_that_all_have_left_behind_is_adopted(tmp_path: Path) -> None:
-    async with holders(tmp_path, 1) as (victim,):
+async def test_a_server_that_all_have_left_behind_is_adopted(folder: Path) -> None:
+    async with holders(folder, 1) as (victim,):
         await victim.ready()
         pid = server_pid(victim.socket)
         assert pid
         await victim.kill()
-    async with holders(tmp_path, 1) as (heir,):
+    async with holders(folder, 1) as (heir,):
         await heir.ready()
         assert server_pid(heir.socket) == pid
         await heir.leave()
@@ -81,24 +95,24 @@ async def test_a_server_that_all_have_left_behind_is_adopted(tmp_path: Path) -> 
 
 
 @proves("S01", "store")
-async def test_a_server_whose_starter_was_killed_before_it_spoke_is_waited_for(tmp_path: Path) -> None:
+async def test_a_server_whose_starter_was_killed_before_it_spoke_is_waited_for(folder: Path) -> None:
     """A ping would find nobody and start a second server on the same files; the inherited lock knows better."""
-    gate = tmp_path / "gate"
+    gate = folder / "gate"
     os.mkfifo(gate)
-    slow = tmp_path / "slow-server"
+    slow = folder / "slow-server"
     slow.write_text(
         f'#!/bin/sh\ncase "$1" in --version) exec {binary()} --version;; esac\n'
-        f'touch {tmp_path}/begun; read line < {gate}; exec {binary()} "$@"\n'
+        f'touch {folder}/begun; read line < {gate}; exec {binary()} "$@"\n'
     )
     slow.chmod(0o700)
-    async with holders(tmp_path, 1, slow) as (starter,):
-        await wait_until((tmp_path / "begun").exists, timeout=20)
+    async with holders(folder, 1, slow) as (starter,):
+        await wait_until((folder / "begun").exists, timeout=20)
         await starter.kill()
-    async with holders(tmp_path, 1, slow) as (heir,):
+    async with holders(folder, 1, slow) as (heir,):
         waiting = asyncio.create_task(heir.ready())
         await asyncio.to_thread(gate.write_text, "go\n")
         await waiting
-        assert servers_started(tmp_path) == 1
+        assert servers_started(folder) == 1
         await heir.leave()
 
 

@@ -213,6 +213,15 @@ async def test_a_path_too_long_for_a_socket_still_works(tmp_path: Path) -> None:
         assert socket.parent.stat().st_mode & 0o077 == 0
 
 
+async def test_a_copied_folder_gets_a_socket_of_its_own(tmp_path: Path) -> None:
+    async with EmbeddedRedis(tmp_path / "one", "always") as first:
+        shutil.copytree(tmp_path / "one", tmp_path / "two", ignore=shutil.ignore_patterns("*.sock"))
+        async with EmbeddedRedis(tmp_path / "two", "always") as second:
+            assert first.url != second.url
+            say(Path(second.url.removeprefix("unix://")), "SET", "answer", "yes")
+            assert say(Path(first.url.removeprefix("unix://")), "GET", "answer") is None
+
+
 @pytest.mark.skipif(shutil.which("redis-server") is None, reason="needs a second kind of server on PATH")
 async def test_another_kind_of_server_can_open_the_data(tmp_path: Path) -> None:
     """`aof-use-rdb-preamble no` is what makes this so; with the default most swaps refuse to start."""

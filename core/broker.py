@@ -1,0 +1,318 @@
+"""The verbs of Sayso: what the rest of the program calls. Each decides in `life`, commits, and says what came of it.
+
+A verb returns a result or a `Refusal`; it raises only when Redis cannot be reached or is full (`core/errors.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Literal
+
+from core.commit import Committer
+from core.feed import LOOK, Feed, Listening
+from core.keys import Retention
+from core.life import again, overdue, place, request, run, said, start, turn
+from core.life.decision import Refusal
+from core.life.draft import Spans
+from core.life.event import (
+    Append,
+    Ask,
+    Beat,
+    Begin,
+    Broke,
+    Claim,
+    Deadline,
+    Delete,
+    Ended,
+    Extend,
+    Finish,
+    Forestall,
+    Free,
+    Leave,
+    Lost,
+    Park,
+    Reply,
+    Reset,
+    Resume,
+    Revert,
+    Said,
+    ShrinkDue,
+    Stop,
+    Take,
+    Took,
+    Withdraw,
+)
+from core.life.result import (
+    Answered,
+    Asked,
+    Changed,
+    Deleted,
+    Delivered,
+    Extended,
+    Forestalled,
+    Kept,
+    Opened,
+    Result,
+    Resumed,
+    Sent,
+    Stopped,
+)
+from core.link import Link
+from core.looks import Looks
+from core.model import Cause, Person, Step
+from core.question import ConfirmField
+from core.shelf import Shelf
+from core.store import Store
+
+NO_RUN = run.UNKNOWN
+NO_REQUEST = request.UNKNOWN
+
+
+class Broker(Looks):
+    """Everything that people, turns and processes can do. Made by `open_broker`.
+
+    confirm_ms: the time to live of a confirmation that names none; 0 for none.
+    """
+
+    def __init__(
+        self, store: Store, feeds: Sequence[Feed], *, spans: Spans | None = None, confirm_ms: int = 1_800_000
+    ) -> None:
+        super().__init__(store, feeds)
+        self.shelf = Shelf(store.link)
+        self.committer = Committer(store, spans or Spans())
+        self._confirm_ms = confirm_ms
+        self._watched: dict[str, list[Callable[[], None]]] = {}
+        self._listening = [feed.listen("run", self._hinted) for feed in feeds]
+
+    # ── a person's side ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def said(self, event: Said) -> Result | Refusal:
+        """A person said something: start, steer, answer or command, as the table in `life/said.py` says."""
+        at = self.store.place(event.origin) if event.conversation is None else self.store.partition(event.conversation)
+        if at is None:
+            return Refusal("unknown", "there is no such conversation; leave it out to start a new one")
+        return await self.committer.carry(said.said, event, at)
+
+    async def answer(self, event: Reply) -> Answered | Refusal:
+        """Answer an open request; the first answer wins, a later one learns which answer stands.
+
+        Source: C01, C02, C07.
+        """
+        at = self.store.partition(event.request)
+        return NO_REQUEST if at is None else await self.committer.carry(request.reply, event, at)
+
+    async def answers(self, events: Sequence[Reply]) -> list[Answered | Refusal]:
+        """Answer several requests; each has a result of its own."""
+        return [await self.answer(event) for event in events]
+
+    async def cancel(
+        self, id: str, person: Person, *, key: str | None = None, urgent: bool = False
+    ) -> Stopped | Refusal:
+        """End a run and discard what could be resumed; admitted in every state."""
+        return await self._stop(id, "user_canceled", person, key, urgent=urgent)
+
+    async def pause(
+        self, id: str, person: Person, *, key: str | None = None, urgent: bool = False
+    ) -> Stopped | Refusal:
+        """Stop a run and keep it for a resume."""
+        return await self._stop(id, "user_paused", person, key, urgent=urgent)
+
+    async def abort(self, id: str, person: Person, *, key: str | None = None) -> Stopped | Refusal:
+        """Pause, pressed on a question: the run that asked is paused."""
+        asked = await self.request(id, person)
+        return NO_REQUEST if asked is None else await self._stop(asked.run, "user_aborted", person, key)
+
+    async def _stop(
+        self, id: str, cause: Cause, person: Person, key: str | None, *, urgent: bool = False
+    ) -> Stopped | Refusal:
+        at = self.store.partition(id)
+        found = await self.peek(id) if at is not None else None
+        if at is None or found is None:
+            return NO_RUN
+        effects = effects_of([step for _, step in await self.steps(found.root)]) if found.turn is None else None
+        return await self.committer.carry(run.stop, Stop(id, cause, person, key, urgent, effects), at)
+
+    async def cancel_start(self, origin: str, person: Person, start_key: str) -> Forestalled | Stopped | Refusal:
+        """Cancel a run by the key of its start, also before the start has come."""
+        at = self.store.place(origin)
+        found = await self.committer.carry(said.forestall, Forestall(origin, person, start_key), at)
+        return await self.cancel(found.run, person) if isinstance(found, Sent) else found
+
+    async def resume(self, id: str, person: Person, *, key: str | None = None) -> Resumed | Refusal:
+        """Let a paused run go on; of two that want it one starts it."""
+        at = self.store.partition(id)
+        return NO_RUN if at is None else await self.committer.carry(again.resume, Resume(id, person, key), at)
+
+    async def revert(self, id: str, person: Person, *, key: str | None = None) -> Resumed | Refusal:
+        """Let a paused run go back to where it last asked."""
+        at = self.store.partition(id)
+        found = await self.run(id, person)
+        if at is None or found is None:
+            return NO_RUN
+        steps = await self.steps(found.root)
+        asked = [seq for seq, step in steps if step.kind == "ask"]
+        length = steps[-1][0] if steps else 0
+        event = Revert(found.id, person, asked[-1] - 1 if asked else 0, length, key)
+        return await self.committer.carry(again.revert, event, at)
+
+    async def extend(self, id: str, person: Person, seconds: float, *, key: str | None = None) -> Extended | Refusal:
+        """Give a request more time, counted from now."""
+        at = self.store.partition(id)
+        event = Extend(id, person, int(seconds * 1000), key)
+        return NO_REQUEST if at is None else await self.committer.carry(overdue.extend, event, at)
+
+    async def reset(self, event: Reset) -> Opened | Refusal:
+        """Lay a new conversation at an origin."""
+        return await self.committer.carry(place.reset, event, self.store.place(event.origin))
+
+    async def delete(self, id: str, person: Person, *, key: str | None = None) -> Deleted | Refusal:
+        """Delete a conversation, whatever goes on in it."""
+        at = self.store.partition(id)
+        return place.UNKNOWN if at is None else await self.committer.carry(place.delete, Delete(id, person, key), at)
+
+    async def withdraw_grant(self, id: str, person: Person, digest: str, run: str | None = None) -> Kept | Refusal:
+        """Take back a remembered approval of a conversation (or of one of its runs)."""
+        at = self.store.partition(id)
+        event = Withdraw(id, person, digest, run)
+        return place.UNKNOWN if at is None else await self.committer.carry(place.withdraw, event, at)
+
+    # ── a turn's side ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def claim(self, id: str, worker: str) -> Delivered | Refusal:
+        """Take a ready run and start a turn."""
+        return await self.committer.carry(start.claim, Claim(id, worker), self._at(id))
+
+    async def ask(self, event: Ask) -> Asked | Refusal:
+        """Park a question; its entry in the run's journal is in the same commit."""
+        question = event.question
+        if question.timeout_ms is None and any(isinstance(field, ConfirmField) for field in question.fields):
+            question = question.model_copy(update={"timeout_ms": self._confirm_ms})
+            event = Ask(
+                event.run, event.fence, event.key, question, event.length, event.replaces, event.ours, event.data
+            )
+        return await self.committer.carry(request.ask, event, self._at(event.run))
+
+    async def take(self, event: Take) -> Delivered | Refusal:
+        """Take the answers for which a held turn waits."""
+        return await self.committer.carry(request.take, event, self._at(event.run))
+
+    async def park(self, event: Park) -> Changed | Refusal:
+        """Let go of a held turn."""
+        return await self.committer.carry(request.park, event, self._at(event.run))
+
+    async def begin(self, event: Begin) -> Kept | Refusal:
+        """Record that a step is about to act: the last check before it does."""
+        return await self.committer.carry(turn.begin, event, self._at(event.run))
+
+    async def append(self, event: Append) -> Kept | Refusal:
+        """Record or tell what a turn did."""
+        return await self.committer.carry(turn.append, event, self._at(event.run))
+
+    async def took(self, event: Took) -> Changed | Refusal:
+        """Record that a turn took in what a person said."""
+        return await self.committer.carry(turn.took, event, self._at(event.run))
+
+    async def finish(self, event: Finish) -> Changed | Refusal:
+        """Record what the agent returned."""
+        return await self.committer.carry(run.finish, event, self._at(event.run))
+
+    async def broke(self, event: Broke) -> Changed | Refusal:
+        """Record that a turn broke."""
+        return await self.committer.carry(run.broke, event, self._at(event.run))
+
+    async def ended(self, event: Ended) -> Changed | Refusal:
+        """Record that the work of a turn was seen to end."""
+        return await self.committer.carry(run.ended, event, self._at(event.run))
+
+    async def lost(self, event: Lost) -> Changed | Kept | Refusal:
+        """Settle what a lost worker held."""
+        return await self.committer.carry(again.lost, event, self._at(event.run))
+
+    def watch(self, id: str, callback: Callable[[], None]) -> Callable[[], None]:
+        """Be called on every hint about a run; returns what ends it. A hint is only a hint: look as well."""
+        self._watched.setdefault(id, []).append(callback)
+
+        def end() -> None:
+            callbacks = self._watched.get(id, [])
+            if callback in callbacks:
+                callbacks.remove(callback)
+            if not callbacks:
+                self._watched.pop(id, None)
+
+        return end
+
+    def _hinted(self, id: str) -> None:
+        if id == LOOK:
+            for callbacks in list(self._watched.values()):
+                for callback in tuple(callbacks):
+                    callback()
+            return
+        for callback in tuple(self._watched.get(id, ())):
+            callback()
+
+    # ── a process's side ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def beat(self, event: Beat, partition: int) -> Kept | Refusal:
+        """Renew a process's lease and listening in one partition."""
+        return await self.committer.carry(place.beat, event, partition)
+
+    async def leave(self, event: Leave, partition: int) -> Kept | Refusal:
+        """End a process's lease and listening in one partition."""
+        return await self.committer.carry(place.leave, event, partition)
+
+    async def tick(self, event: Deadline | Free | ShrinkDue, partition: int) -> Result | Refusal:
+        """Let a due timer have its effect."""
+        match event:
+            case Deadline():
+                return await self.committer.carry(overdue.deadline, event, partition)
+            case Free():
+                return await self.committer.carry(run.free, event, partition)
+            case ShrinkDue():
+                return await self.committer.carry(place.shrink, event, partition)
+
+    def close(self) -> None:
+        """Listen no more."""
+        listening: list[Listening] = self._listening
+        for one in listening:
+            one.close()
+
+    def _at(self, id: str) -> int:
+        at = self.store.partition(id)
+        if at is None:
+            raise ValueError(f"{id!r} is no id of a run")
+        return at
+
+
+def effects_of(steps: Sequence[Step]) -> Literal["none", "done", "unknown"]:
+    """Tell what a run's journal says of side effects: none, done, or unknown (begun without an end)."""
+    begun = {step.key for step in steps if step.kind == "begun"}
+    done = {step.key for step in steps if step.kind == "done"}
+    if begun - done:
+        return "unknown"
+    return "done" if done else "none"
+
+
+@asynccontextmanager
+async def open_broker(
+    url: str,
+    *,
+    partitions: int = 1,
+    retention: Retention | None = None,
+    spans: Spans | None = None,
+    confirm_ms: int = 1_800_000,
+    name: str = "sayso",
+    block: float = 2.0,
+) -> AsyncGenerator[Broker]:
+    """Connect to Redis and open the broker: one link, and one feed reader per partition.
+
+    Raises: `LinkDown`, `TooOld`, `TooNew`, `StoreError`.
+    """
+    async with AsyncExitStack() as stack:
+        link = await stack.enter_async_context(Link(url, name=name))
+        store = Store(link, partitions=partitions, retention=retention)
+        await store.open()
+        feeds = [await stack.enter_async_context(Feed(url, keys.feed, link, block=block)) for keys in store.keys]
+        broker = Broker(store, feeds, spans=spans, confirm_ms=confirm_ms)
+        stack.callback(broker.close)
+        yield broker

@@ -1,0 +1,125 @@
+"""The loop: read, decide, commit, and on a lost race again. Every change of state goes through here.
+
+A decision made from kept documents saves a round trip; a refusal made from them is never returned: it is decided again
+from fresh ones. A commit whose outcome is unknown is sent again under its own id (`core/link.py`), so it lands once.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from typing import TypeVar
+
+from core.keys import ABSENT, Stored
+from core.life.decision import Decision, Missing, Model, Ref, Refusal
+from core.life.draft import Draft, Spans, decide
+from core.life.result import Result
+from core.model import fresh
+from core.store import Store
+from core.writing import call
+
+R = TypeVar("R", bound=Result)
+E = TypeVar("E")
+ATTEMPTS = 200
+LENGTH = Refusal("length", "somebody else wrote to the run's journal: read its end, then again")
+LOST = {
+    "FENCED": Refusal("fenced", "the run has a newer turn"),
+    "HALTED": Refusal("halted", "the run was asked to stop"),
+    "GONE": Refusal("gone", "the run was deleted"),
+}
+
+
+class Committer:
+    """Carries decisions out, one at a time or many side by side."""
+
+    def __init__(self, store: Store, spans: Spans) -> None:
+        self._store = store
+        self._spans = spans
+        self.commits = 0
+        self.races = 0
+        self.fenced = 0
+
+    async def carry(
+        self, rule: Callable[[Draft, E], R | Refusal], event: E, partition: int, *, seqs: list[int] | None = None
+    ) -> R | Refusal:
+        """Decide an event and commit the decision.
+
+        seqs: filled with the numbers that the appended entries got, in order.
+
+        Raises: `LinkDown` (surely nothing stored), `LinkLost` (unknown), `Full`.
+        """
+        kept = True
+        for _ in range(ATTEMPTS):
+            view: dict[Ref, Stored] = {}
+            decision, stale = await self._decide(rule, event, partition, view, kept=kept)
+            if isinstance(decision, Refusal) or not decision.changes:
+                if stale:
+                    self._store.forget(partition, view)
+                    kept = False
+                    continue
+                return decision if isinstance(decision, Refusal) else decision.result
+            lost = await self._commit(decision, partition, view, seqs)
+            if lost is None:
+                return decision.result
+            if isinstance(lost, Refusal):
+                return lost
+            kept = False
+        return Refusal("contended", "too many others change this at the same moment: try again")
+
+    async def _decide(
+        self,
+        rule: Callable[[Draft, E], R | Refusal],
+        event: E,
+        partition: int,
+        view: dict[Ref, Stored],
+        *,
+        kept: bool,
+    ) -> tuple[Decision[R] | Refusal, bool]:
+        """Decide, reading what the rule asks for; also tells whether anything was taken from what is kept."""
+        stale = False
+        docs: dict[Ref, Model | None] = {}
+
+        def ids(kind: str) -> str:
+            return fresh(kind, partition)
+
+        while True:
+            try:
+                return decide(rule, event, docs, self._store.now(), ids, self._spans), stale
+            except Missing as missing:
+                ref = missing.ref
+            known = self._store.kept(partition, ref) if kept else None
+            if known is None and kept and ref[0] == "seen":
+                known = ABSENT
+            if known is None:
+                known = (await self._store.read(partition, [ref]))[ref]
+            else:
+                stale = True
+            view[ref] = known
+            docs[ref] = known.model
+
+    async def _commit(
+        self, decision: Decision[R], partition: int, view: dict[Ref, Stored], seqs: list[int] | None
+    ) -> Refusal | bool | None:
+        """Commit a decision: None when it is done, a refusal when it cannot be, True to decide again."""
+        store = self._store
+        id = secrets.token_urlsafe(12)
+        versions = {ref: stored.v for ref, stored in view.items()}
+        keys, argv = call(decision, versions, store.keys[partition], store.retention, id, store.now())
+        self.commits += 1
+        outcome = await store.link.commit(keys, argv, oom=decision.spare)
+        store.heard(outcome.now_ms)
+        if outcome.word == "OK":
+            for ref, model in decision.puts.items():
+                store.remember(partition, ref, Stored(id, model) if model is not None else ABSENT)
+            if seqs is not None:
+                seqs[:] = outcome.seqs
+            return None
+        self.races += 1
+        store.forget(partition, view)
+        guard = decision.guards[outcome.guard] if outcome.guard is not None else None
+        if guard is not None and guard.kind == "length":
+            return LENGTH
+        if guard is not None and guard.ref not in view and outcome.word in LOST:
+            self.fenced += outcome.word == "FENCED"
+            return LOST[outcome.word]
+        return True

@@ -1,0 +1,47 @@
+"""What is not of a conversation: logins, sessions, tokens, names of files; small texts under a kind and an id.
+
+Each is read when it is used, so that a revocation works at once. It knows no meaning of what it keeps.
+"""
+
+from __future__ import annotations
+
+from core.keys import Account, shelf_index, shelf_key
+from core.link import Link
+
+
+class Shelf:
+    """Small texts in Redis, each under a kind and an id; one may have a time to live."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def keep(self, kind: Account, id: str, text: str, ttl_s: float | None = None) -> None:
+        """Keep a text; a second call replaces it. ttl_s: seconds until it is gone, None for ever."""
+        life = () if ttl_s is None else ("PX", max(1, int(ttl_s * 1000)))
+        await self._link.many([("SET", shelf_key(kind, id), text, *life), ("ZADD", shelf_index(kind), 0, id)])
+
+    async def fetch(self, kind: Account, id: str) -> str | None:
+        """Read a text; None when there is none (any more)."""
+        reply = await self._link.call("GET", shelf_key(kind, id))
+        return reply.decode() if isinstance(reply, bytes) else None
+
+    async def take(self, kind: Account, id: str) -> str | None:
+        """Read a text and remove it, in one: of several callers one gets it."""
+        reply = await self._link.call("GETDEL", shelf_key(kind, id))
+        await self._link.call("ZREM", shelf_index(kind), id)
+        return reply.decode() if isinstance(reply, bytes) else None
+
+    async def drop(self, kind: Account, id: str) -> bool:
+        """Remove a text; tells whether there was one."""
+        replies = await self._link.many([("UNLINK", shelf_key(kind, id)), ("ZREM", shelf_index(kind), id)])
+        return replies[0] == 1
+
+    async def listing(self, kind: Account) -> list[tuple[str, str]]:
+        """Read all texts of a kind, with their ids; ids of what is gone are forgotten on the way."""
+        reply = await self._link.call("ZRANGE", shelf_index(kind), 0, -1)
+        ids = [item.decode() for item in reply if isinstance(item, bytes)] if isinstance(reply, list) else []
+        texts = await self._link.many([("GET", shelf_key(kind, id)) for id in ids])
+        gone = [id for id, text in zip(ids, texts, strict=True) if not isinstance(text, bytes)]
+        if gone:
+            await self._link.call("ZREM", shelf_index(kind), *gone)
+        return [(id, text.decode()) for id, text in zip(ids, texts, strict=True) if isinstance(text, bytes)]

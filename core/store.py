@@ -1,0 +1,232 @@
+"""The door to Redis: documents, lists, texts and indexes as they are read, and its clock. It knows no rule.
+
+Key names and retention are in `keys.py`, what a decision writes in `writing.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from zlib import crc32
+
+from pydantic import TypeAdapter
+
+from core.errors import StoreError, TooNew
+from core.keys import ABSENT, TAGS, TYPES, Index, Keys, Listed, Retention, Stored
+from core.life.decision import Kind, Model, Ref
+from core.link import Link, Reply
+from core.model import SCHEMA, Conversation, Entry, Event, Listeners, Run, Step, partition_of
+from core.question import Request
+
+
+class Store:
+    """Reads of everything that Sayso keeps in Redis, and the clock of Redis as far as this process knows it.
+
+    partitions: 1 on a single server, 16 on a cluster; fixed when the deployment is made.
+    """
+
+    def __init__(
+        self, link: Link, *, partitions: int = 1, retention: Retention | None = None, room: int = 20_000
+    ) -> None:
+        self.link = link
+        self.retention = retention or Retention()
+        self.keys = [Keys(tag) for tag in (["0"] if partitions == 1 else TAGS[:partitions])]
+        self._cache: OrderedDict[tuple[int, Ref], Stored] = OrderedDict()
+        self._room = room
+        self._skew: float | None = None
+
+    # clock
+
+    def now(self) -> int:
+        """Tell Redis's time as far as it is known here, in milliseconds."""
+        return int(time.monotonic() * 1000 + (self._skew or 0))
+
+    def heard(self, now_ms: int) -> None:
+        """Learn Redis's time from one of its answers."""
+        self._skew = now_ms - time.monotonic() * 1000
+
+    async def open(self) -> None:
+        """Learn the clock, and check that this deployment is ours to use.
+
+        Raises: `TooNew` for data of a newer release, `StoreError` for another number of partitions.
+        """
+        seconds, micros = _pair(await self.link.call("TIME"))
+        self.heard(int(seconds) * 1000 + int(micros) // 1000)
+        wanted = f"{SCHEMA} {len(self.keys)}"
+        await self.link.call("SET", "sayso:meta", wanted, "NX")
+        found = _text(await self.link.call("GET", "sayso:meta"))
+        schema, _, partitions = found.partition(" ")
+        if int(schema) > SCHEMA:
+            raise TooNew(f"this Redis holds data of schema {schema}, this release reads up to {SCHEMA}: update Sayso")
+        if int(partitions) != len(self.keys):
+            raise StoreError(
+                f"this Redis was set up with {partitions} partitions, not {len(self.keys)}: keep that number"
+            )
+
+    # partitions
+
+    def place(self, origin: str) -> int:
+        """Tell the partition in which an origin's conversation lives."""
+        return crc32(origin.encode()) % len(self.keys)
+
+    def partition(self, id: str) -> int | None:
+        """Tell the partition that stands in an id; None for what is no id of ours."""
+        found = partition_of(id)
+        return found if 0 <= found < len(self.keys) else None
+
+    # documents
+
+    async def read(self, partition: int, refs: Sequence[Ref]) -> dict[Ref, Stored]:
+        """Read documents, fresh."""
+        keys = self.keys[partition]
+        replies = await self.link.many([("GET", keys.doc(ref)) for ref in refs])
+        found = {ref: _stored(ref, reply) for ref, reply in zip(refs, replies, strict=True)}
+        for ref, stored in found.items():
+            self.remember(partition, ref, stored)
+        return found
+
+    def kept(self, partition: int, ref: Ref) -> Stored | None:
+        """A document as this process last read or committed it; it may be old."""
+        return self._cache.get((partition, ref))
+
+    def remember(self, partition: int, ref: Ref, stored: Stored) -> None:
+        """Keep a document that was read or committed, as long as there is room."""
+        place = (partition, ref)
+        self._cache[place] = stored
+        self._cache.move_to_end(place)
+        if len(self._cache) > self._room:
+            self._cache.popitem(last=False)
+
+    def forget(self, partition: int, refs: Iterable[Ref]) -> None:
+        """Keep no longer what turned out to be old."""
+        for ref in refs:
+            self._cache.pop((partition, ref), None)
+
+    # lists and texts
+
+    async def raw(self, kind: Listed, id: str, after: int) -> list[tuple[int, bytes]] | None:
+        """Read a list's entries after a number; None when `after` is not in it (any more), and is not 0."""
+        partition = self.partition(id)
+        if partition is None:
+            return []
+        key = self.keys[partition].entries(kind, id)
+        commands = (("LINDEX", key, 0), ("LINDEX", key, -1), ("LRANGE", key, after, -1))
+        head, tail, found = await self.link.many(commands)
+        first, last = _seq(head), _seq(tail)
+        if after and not first - 1 <= after <= last:
+            return None
+        if first > 1:
+            found = await self.link.call("LRANGE", key, max(0, after + 1 - first), -1)
+        entries = [(seq, text) for seq, text in _entries(found) if seq > after]
+        return None if after and entries and entries[0][0] != after + 1 else entries
+
+    async def steps(self, root: str, after: int = 0) -> list[tuple[int, Step]]:
+        """Read a run's own journal."""
+        return [(seq, Step.model_validate_json(text)) for seq, text in await self.raw("steps", root, after) or []]
+
+    async def journal(self, conversation: str, after: int) -> list[tuple[int, Event]] | None:
+        """Read what was told in a conversation after a number; None when that is no longer whole."""
+        found = await self.raw("journal", conversation, after)
+        return None if found is None else [(seq, Event.model_validate_json(text)) for seq, text in found]
+
+    async def end(self, kind: Listed, id: str) -> int:
+        """Tell the number of a list's last entry; 0 for none."""
+        partition = self.partition(id)
+        if partition is None:
+            return 0
+        return _seq(await self.link.call("LINDEX", self.keys[partition].entries(kind, id), -1))
+
+    async def history(self, conversation: str, *, last: int, before: int | None = None) -> list[tuple[int, Entry]]:
+        """Read the last entries of a history, or those before a number; oldest first."""
+        partition = self.partition(conversation)
+        if partition is None:
+            return []
+        key = self.keys[partition].entries("history", conversation)
+        if before is None:
+            found = _entries(await self.link.call("LRANGE", key, -last, -1))
+        else:
+            end = _seq(await self.link.call("LINDEX", key, -1))
+            stop = before - 1 - end - 1
+            found = _entries(await self.link.call("LRANGE", key, stop - last + 1, stop)) if stop < 0 else []
+        return [(seq, Entry.model_validate_json(text)) for seq, text in found]
+
+    async def body(self, id: str) -> str | None:
+        """Read a long text."""
+        partition = self.partition(id)
+        reply = None if partition is None else await self.link.call("GET", self.keys[partition].body(id))
+        return reply.decode() if isinstance(reply, bytes) else None
+
+    # indexes
+
+    async def due(
+        self, partition: int, index: Index, *, of: str = "", until: int | None = None, limit: int = 100
+    ) -> list[tuple[str, int]]:
+        """Read the first members of an index, with their scores; until: only those up to this score."""
+        key = self.keys[partition].index(index, of)
+        top = "+inf" if until is None else str(until)
+        reply = await self.link.call("ZRANGE", key, "-inf", top, "BYSCORE", "LIMIT", 0, limit, "WITHSCORES")
+        return _scored(reply)
+
+    async def newest(self, partition: int, index: Index, of: str, limit: int) -> list[tuple[str, int]]:
+        """Read the last members of an index, the highest score first."""
+        key = self.keys[partition].index(index, of)
+        return _scored(await self.link.call("ZRANGE", key, 0, limit - 1, "REV", "WITHSCORES"))
+
+    async def size(self, partition: int, index: Index, of: str = "") -> int:
+        """Count the members of an index."""
+        reply = await self.link.call("ZCARD", self.keys[partition].index(index, of))
+        return reply if isinstance(reply, int) else 0
+
+    async def unlist(self, partition: int, index: Index, member: str, *, of: str = "") -> None:
+        """Take a member that points to nothing any more out of an index."""
+        await self.link.call("ZREM", self.keys[partition].index(index, of), member)
+
+
+# ── replies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+MODELS: dict[Kind, TypeAdapter[Model]] = {kind: TypeAdapter(model) for kind, model in TYPES.items()}
+
+
+def _stored(ref: Ref, reply: Reply) -> Stored:
+    if not isinstance(reply, bytes):
+        return ABSENT
+    v, fence, halt, text = reply.split(b" ", 3)
+    model = MODELS[ref[0]].validate_json(text)
+    if isinstance(model, Run | Request | Conversation) and model.schema_ > SCHEMA:
+        raise TooNew(f"{ref[1]!r} was written by a newer release (schema {model.schema_}): update Sayso")
+    if isinstance(model, Run):
+        model = model.model_copy(update={"fence": int(fence), "halt": int(halt)})
+    if isinstance(model, Listeners):
+        model = model.model_copy(update={"fence": int(fence)})
+    return Stored(v.decode(), model)
+
+
+def _seq(entry: Reply) -> int:
+    return int(entry.split(b" ", 1)[0]) if isinstance(entry, bytes) else 0
+
+
+def _entries(reply: Reply) -> list[tuple[int, bytes]]:
+    found: list[tuple[int, bytes]] = []
+    for entry in reply if isinstance(reply, list) else []:
+        if isinstance(entry, bytes):
+            seq, _, text = entry.split(b" ", 2)
+            found.append((int(seq), text))
+    return found
+
+
+def _scored(reply: Reply) -> list[tuple[str, int]]:
+    flat = [item for item in reply if isinstance(item, bytes)] if isinstance(reply, list) else []
+    return [(flat[i].decode(), int(float(flat[i + 1]))) for i in range(0, len(flat) - 1, 2)]
+
+
+def _pair(reply: Reply) -> tuple[bytes, bytes]:
+    match reply:
+        case [bytes() as one, bytes() as two]:
+            return one, two
+        case _:
+            raise StoreError(f"Redis answered TIME with {reply!r}")
+
+
+def _text(reply: Reply) -> str:
+    return reply.decode() if isinstance(reply, bytes) else ""
