@@ -29,6 +29,7 @@ from core.life.event import (
     Finish,
     Forestall,
     Free,
+    Hold,
     Leave,
     Lost,
     Park,
@@ -39,6 +40,8 @@ from core.life.event import (
     Said,
     ShrinkDue,
     Stop,
+    Stray,
+    Swept,
     Take,
     Took,
     Withdraw,
@@ -261,9 +264,19 @@ class Broker(Looks):
         """End a process's lease and listening in one partition."""
         return await self.committer.carry(place.leave, event, partition)
 
-    async def tick(self, event: Deadline | Free | ShrinkDue, partition: int) -> Result | Refusal:
-        """Let a due timer have its effect."""
+    async def swept(self, event: Swept, partition: int) -> Kept | Refusal:
+        """Record that all that a process held that is gone was settled."""
+        return await self.committer.carry(place.swept, event, partition)
+
+    async def hold(self, event: Hold, partition: int) -> Kept | Refusal:
+        """Take or renew what only one may hold."""
+        return await self.committer.carry(place.hold, event, partition)
+
+    async def tick(self, event: Deadline | Free | ShrinkDue | Stray, partition: int) -> Result | Refusal:
+        """Let a due timer have its effect, or take away one that has none."""
         match event:
+            case Stray():
+                return await self.committer.carry(place.stray, event, partition)
             case Deadline():
                 return await self.committer.carry(overdue.deadline, event, partition)
             case Free():

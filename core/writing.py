@@ -112,8 +112,10 @@ class Call:
                 self._op("zadd", self._keys.index("timers"), at, f"{what}:{id}")
                 if at - self._now < SOON_MS:
                     self._hints["timer"] = None
-            case Untimer(what=what, id=id):
+            case Untimer(what=what, id=id, at_ms=None):
                 self._op("zrem", self._keys.index("timers"), f"{what}:{id}")
+            case Untimer(what=what, id=id, at_ms=at):
+                self._op("zrem_at", self._keys.index("timers"), f"{what}:{id}", at or 0)
             case Owe(index=index, member=member, score=score, of=of):
                 self._owe(index, of, member, score)
             case Settle(index=index, member=member, of=of):

@@ -60,10 +60,11 @@ class Timer:
 
 @dataclass(frozen=True, slots=True)
 class Untimer:
-    """A timer is not needed any more."""
+    """A timer is not needed any more; at_ms: only if it still stands at this time."""
 
     what: Literal["deadline", "free", "shrink"]
     id: str
+    at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

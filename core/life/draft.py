@@ -125,6 +125,10 @@ class Draft:
         """Read a process's lease; guarded only by its being there."""
         return self._get(("incarnation", id), Incarnation, "exists")
 
+    def one(self, name: str) -> Incarnation | None:
+        """Read who holds what only one may hold."""
+        return self._get(("incarnation", f"one:{name}"), Incarnation)
+
     def listeners(self) -> Listeners:
         """Read who listens in this partition; guarded by the set, not by each heartbeat."""
         return self._get(("listeners", ""), Listeners, "fence") or Listeners()

@@ -267,18 +267,43 @@ class ShrinkDue:
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A process renews its lease, and what it listens to. `until_ms` in `incarnation` says how long."""
+    """A process takes (`first`) or renews its lease, and what it listens to, until `incarnation.until_ms`."""
 
     incarnation: Incarnation
     prefixes: tuple[str, ...] = ()
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A process is gone, or says goodbye: its lease and its listening end."""
+    """A process says goodbye, or its lease lapsed: what it held can be settled."""
 
     incarnation: str
     lapsed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """All that a process held that is gone was settled."""
+
+    incarnation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A process takes or renews what only one may hold (the sweeping of a partition, a bot)."""
+
+    name: str
+    incarnation: Incarnation
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A timer whose event was refused: it goes, if nobody moved it meanwhile."""
+
+    what: Literal["deadline", "free", "shrink"]
+    id: str
+    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from core.life.access import may_see, may_start
 from core.life.closing import settle
 from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Unready, Untimer, Wipe
 from core.life.draft import Draft
-from core.life.event import Beat, Delete, Leave, Reset, ShrinkDue, Withdraw
+from core.life.event import Beat, Delete, Hold, Leave, Reset, ShrinkDue, Stray, Swept, Withdraw
 from core.life.memory import recall, remember
 from core.life.result import Deleted, Kept, Opened
 from core.model import Conversation, Grants, Listener, Listeners, Origin, Run, Turn
@@ -111,8 +111,11 @@ def shrink(d: Draft, e: ShrinkDue) -> Kept | Refusal:
     return Kept()
 
 
-def beat(d: Draft, e: Beat) -> Kept:
-    """A process says that it lives, and what it listens to."""
+def beat(d: Draft, e: Beat) -> Kept | Refusal:
+    """A process says that it lives, and what it listens to; one that was swept meanwhile has to begin anew."""
+    known = d.incarnation(e.incarnation.id)
+    if known is None and not e.first:
+        return Refusal("gone", f"the lease of {e.incarnation.id!r} lapsed and was swept: take a new one")
     d.put(("incarnation", e.incarnation.id), e.incarnation)
     d.want(Owe("leases", e.incarnation.id, e.incarnation.until_ms))
     if e.prefixes:
@@ -129,18 +132,51 @@ def beat(d: Draft, e: Beat) -> Kept:
 
 
 def leave(d: Draft, e: Leave) -> Kept | Refusal:
-    """A process is gone: its lease ends, so that what it held can be settled and a waking zombie meets nothing."""
+    """A process is gone: its lease ends, so that a waking zombie meets nothing; who it was stays until it is swept."""
     incarnation = d.incarnation(e.incarnation)
-    d.want(Settle("leases", e.incarnation))
     if incarnation is not None:
         if e.lapsed:
+            if incarnation.until_ms > d.now:
+                return Refusal("conflict", f"{e.incarnation!r} lives")
             d.hold(from_ms=incarnation.until_ms)
         d.put(("incarnation", e.incarnation), None)
+        d.put(("incarnation", ghost(e.incarnation)), incarnation)
+    d.want(Owe("leases", e.incarnation, d.now), Hint("timer"))
     listeners = d.listeners()
     others = tuple(one for one in listeners.all if one.who != e.incarnation)
     if others != listeners.all:
         d.put(("listeners", ""), Listeners(all=others, fence=listeners.fence + 1))
-    d.want(Hint("lost", e.incarnation))
+    return Kept()
+
+
+def ghost(incarnation: str) -> str:
+    """The name under which a process that is gone is remembered until all that it held is settled."""
+    return f"{incarnation}!"
+
+
+def swept(d: Draft, e: Swept) -> Kept | Refusal:
+    """All that a process held that is gone was settled."""
+    if d.incarnation(e.incarnation) is not None:
+        return Refusal("conflict", f"{e.incarnation!r} lives")
+    d.put(("incarnation", ghost(e.incarnation)), None)
+    d.want(Settle("leases", e.incarnation))
+    return Kept()
+
+
+def hold(d: Draft, e: Hold) -> Kept | Refusal:
+    """Take or renew what only one may hold; the others stand by."""
+    held = d.one(e.name)
+    if held is not None and held.id != e.incarnation.id and held.until_ms > d.now:
+        return Refusal("busy", f"{held.id!r} holds {e.name!r}", {"until": held.until_ms})
+    if held is not None and held.id != e.incarnation.id:
+        d.hold(from_ms=held.until_ms)
+    d.put(("incarnation", f"one:{e.name}"), e.incarnation)
+    return Kept()
+
+
+def stray(d: Draft, e: Stray) -> Kept:
+    """A timer that has nothing to do any more goes."""
+    d.want(Untimer(e.what, e.id, e.at_ms))
     return Kept()
 
 

@@ -27,7 +27,7 @@ async def broker(redis_url: str) -> AsyncGenerator[Broker]:
 async def started(broker: Broker, text: str = "deploy") -> tuple[Sent, Delivered]:
     """A run at work: said, claimed by worker `w0`."""
     lease = Incarnation(id="w0", kind="worker", until_ms=broker.store.now() + 60_000)
-    await broker.beat(Beat(lease, prefixes=("chat-",)), 0)
+    await broker.beat(Beat(lease, ("chat-",), first=True), 0)
     sent = await broker.said(Said(origin="chat-1", text=text, person=OWNER, agent="demo"))
     assert isinstance(sent, Sent)
     claimed = await broker.claim(sent.run, "w0")

@@ -1,0 +1,151 @@
+"""The sweeper: turns due timers into events, and settles what dead processes held. One per partition, by lease.
+
+It sleeps exactly to the head of `timers` (a commit that makes a soon head hints), and looks at least every `look`
+seconds. A timer whose event is refused goes, if nobody moved it. Others stand by and take over when its lease lapses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from core.broker import Broker
+from core.errors import StoreError
+from core.lease import identity, is_gone
+from core.life.decision import Refusal
+from core.life.event import Deadline, Free, Hold, Leave, Lost, ShrinkDue, Stray, Swept
+from core.life.place import ghost
+from core.model import Incarnation, fresh
+
+_log = logging.getLogger(__name__)
+BATCH = 200
+SIDE_BY_SIDE = 50
+
+
+class Sweeper:
+    """The sweeping of all partitions, for as long as the context lasts.
+
+    look: seconds between two looks at most. span: seconds of the singleton lease. again: tells of an agent by name
+    whether its runs can go on by themselves when their worker was lost.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        *,
+        look: float = 0.25,
+        span: float = 3.0,
+        again: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.id = fresh("w", 0)
+        self._broker = broker
+        self._look = look
+        self._span = span
+        self._again = again or _always
+        self.holds: set[int] = set()
+        self.fired = 0
+
+    async def __aenter__(self) -> Self:
+        self._tasks = [
+            asyncio.create_task(self._keep(partition), name=f"sweeper {partition}")
+            for partition in range(len(self._broker.store.keys))
+        ]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for partition in tuple(self.holds):
+            try:
+                await self._hold(partition, ending=True)
+            except StoreError as lost:
+                _log.warning("could not hand over the sweeping, its lease will lapse: %s", lost)
+
+    async def _keep(self, partition: int) -> None:
+        """Hold the partition when nobody else does, and sweep it."""
+        loop = asyncio.get_running_loop()
+        renew_at = 0.0
+        async with self._broker.feeds[partition].subscribe("timer") as hints:
+            while True:
+                pause = self._look
+                try:
+                    if loop.time() >= renew_at:
+                        await self._hold(partition)
+                        renew_at = loop.time() + self._span / 3
+                    if partition in self.holds:
+                        pause = await self._sweep(partition)
+                except StoreError as lost:
+                    self.holds.discard(partition)
+                    renew_at = 0.0
+                    _log.warning("sweeping stands still: %s", lost)
+                except Exception:  # noqa: BLE001  # the edge of the task: one bad entry must not end all sweeping
+                    _log.exception("one round of sweeping failed")
+                await hints.wait(pause)
+
+    async def _hold(self, partition: int, *, ending: bool = False) -> None:
+        until = self._broker.store.now() + (0 if ending else int(self._span * 1000))
+        me = identity(self.id, "singleton", until)
+        held = await self._broker.hold(Hold("sweeper", me), partition)
+        if isinstance(held, Refusal) or ending:
+            self.holds.discard(partition)
+        else:
+            self.holds.add(partition)
+
+    async def _sweep(self, partition: int) -> float:
+        """Let everything due have its effect; returns the seconds until the next look."""
+        store = self._broker.store
+        now = store.now()
+        due = await store.due(partition, "timers", until=now, limit=BATCH)
+        for begin in range(0, len(due), SIDE_BY_SIDE):
+            chunk = due[begin : begin + SIDE_BY_SIDE]
+            await asyncio.gather(*(self._fire(partition, member, at) for member, at in chunk))
+        for member, _ in await store.due(partition, "leases", until=now, limit=BATCH):
+            await self._lapsed(partition, member)
+        if len(due) == BATCH:
+            return 0.0
+        head = await store.due(partition, "timers", limit=1)
+        return min(self._look, max(0.0, (head[0][1] - store.now()) / 1000)) if head else self._look
+
+    async def _fire(self, partition: int, member: str, at: int) -> None:
+        what, _, id = member.partition(":")
+        self.fired += 1
+        match what:
+            case "deadline":
+                result = await self._broker.tick(Deadline(id), partition)
+            case "free":
+                result = await self._broker.tick(Free(id), partition)
+            case "shrink":
+                result = await self._broker.tick(ShrinkDue(id), partition)
+            case _:
+                await self._broker.store.unlist(partition, "timers", member)
+                return
+        if isinstance(result, Refusal):
+            await self._broker.tick(Stray(what, id, at), partition)
+
+    async def _lapsed(self, partition: int, id: str) -> None:
+        """Settle what a process held whose lease lapsed, or that said goodbye."""
+        left = await self._broker.leave(Leave(id, lapsed=True), partition)
+        if isinstance(left, Refusal):
+            return
+        found = (await self._broker.store.read(partition, [("incarnation", ghost(id))]))[("incarnation", ghost(id))]
+        gone = isinstance(found.model, Incarnation) and is_gone(found.model)
+        for run, _ in await self._broker.store.due(partition, "claims", of=id, limit=10_000):
+            await self._settle(run, id, gone=gone)
+        await self._broker.swept(Swept(id), partition)
+
+    async def _settle(self, run: str, worker: str, *, gone: bool) -> None:
+        found = await self._broker.peek(run)
+        again = found is None or self._again(found.agent)
+        settled = await self._broker.lost(Lost(run, worker, gone, again))
+        _log.warning("the worker %s of run %s was lost (%s): %r", worker, run, "gone" if gone else "unproved", settled)
+
+
+def _always(agent: str) -> bool:
+    """Function agents keep a journal, so their runs can be replayed."""
+    return bool(agent)
