@@ -270,7 +270,6 @@ PENDING: Final[frozenset[tuple[str, Surface]]] = frozenset[tuple[str, Surface]](
         ("C87", "page"),
         ("C88", "broker"),
         ("C90", "broker"),
-        ("C92", "broker"),
         ("C93", "broker"),
         ("C94", "broker"),
         ("C95", "broker"),
