@@ -33,6 +33,13 @@ def may_act(person: Person, conversation: Conversation, run: Run) -> bool:
     return person.id == run.starter.id or person.role in ("owner", "approver")
 
 
+def may_delete(person: Person, conversation: Conversation) -> bool:
+    """Tell whether a person may delete a conversation, with everybody's runs in it."""
+    if person.id == conversation.owner.id:
+        return True
+    return not conversation.private and person.id in conversation.people and person.role in ("owner", "approver")
+
+
 def may_answer(person: Person, conversation: Conversation, run: Run, request: Request) -> bool:
     """Tell whether a person may answer a request."""
     if request.question.responders:

@@ -25,7 +25,7 @@ def moved(d: Draft, conversation: Conversation, run: Run) -> tuple[Conversation,
     id = d.ids("r")
     following = run.model_copy(update={"id": id, "moved_from": run.id, "fence": run.fence + 1, "changed_ms": d.now})
     d.put(("run", id), following)
-    d.save_run(run, moved_to=id, cause="moved", message="", requests=(), answered=())
+    d.save_run(run, moved_to=id, cause="moved", fence=run.fence + 1, message="", requests=(), answered=(), unproved=())
     for name in run.requests:
         request = d.request(name)
         if request is not None:
@@ -68,9 +68,16 @@ def resume(d: Draft, e: Resume) -> Resumed | Refusal:
     fenced = run.state == "stopping" and run.turn is None and run.cause not in DISCARDING
     if run.state != "paused" and not fenced:
         return Refusal("conflict", f"conflict: run is {run.shown}", {"state": run.shown, "run": run.id})
-    run = d.save_run(run, attempts=0, stop_ms=None, stopped_by=None, urgent=False, cause=None)
-    d.want(Settle("stopping", run.id))
+    run = _afresh(d, run)
     return remember(d, e.key, e.person, go_on(d, conversation, run))
+
+
+def _afresh(d: Draft, run: Run) -> Run:
+    """Forget how a run was stopped; what it did stays known."""
+    d.want(Settle("stopping", run.id))
+    return d.save_run(
+        run, attempts=0, stop_ms=None, stopped_by=None, ended_ms=None, ended_by=None, urgent=False, cause=None
+    )
 
 
 def go_on(d: Draft, conversation: Conversation, run: Run) -> Resumed:
@@ -104,21 +111,21 @@ def revert(d: Draft, e: Revert) -> Resumed | Refusal:
     d.log(run.root, "dropped", f"dropped#{run.fence}", run.fence, to=e.to)
     d.write(conversation.id, "note", "[Reverted] what came after the last question is dropped", run.id, e.person)
     conversation, run = moved(d, conversation, run)
-    run = enqueue(d, conversation, d.save_run(run, resumed=True, attempts=0, cause=None, approvals=()))
+    run = enqueue(d, conversation, d.save_run(_afresh(d, run), resumed=True, approvals=()))
     return remember(d, e.key, e.person, Resumed(run=run.id, state="queued"))
 
 
 def lost(d: Draft, e: Lost) -> Changed | Kept | Refusal:
     """A worker's lease lapsed: what it held is settled by one table."""
-    run = d.run(e.run)
+    run = d.run_now(e.run)
     conversation = d.conversation(run.conversation) if run is not None else None
-    d.want(Settle("claims", e.run, of=e.worker))
-    if run is None or conversation is None or run.moved_to is not None:
+    for id in dict.fromkeys((e.run, run.id if run is not None else e.run)):
+        d.want(Settle("claims", id, of=e.worker), Settle("stop", id, of=e.worker))
+    if run is None or conversation is None:
         return Kept()
     mine = run.turn if run.turn is not None and run.turn.worker == e.worker else None
     if mine is None and not any(turn.worker == e.worker for turn in run.unproved):
         return Kept()
-    d.want(Settle("stop", run.id, of=e.worker))
     if e.gone:
         run = d.save_run(run, unproved=tuple(turn for turn in run.unproved if turn.worker != e.worker))
     if run.state == "stopping":
@@ -138,7 +145,8 @@ def lost(d: Draft, e: Lost) -> Changed | Kept | Refusal:
 
 
 def _lost_working(d: Draft, conversation: Conversation, run: Run, e: Lost) -> Changed:
-    run = d.save_run(run, attempts=run.attempts + 1)
+    if e.cause == "worker_lost":
+        run = d.save_run(run, attempts=run.attempts + 1)
     if run.attempts >= d.spans.losses:
         words = f"set aside: its worker was lost {run.attempts} times while it ran"
         return pause_now(d, conversation, run, e.cause, error=words)
@@ -149,11 +157,12 @@ def _lost_working(d: Draft, conversation: Conversation, run: Run, e: Lost) -> Ch
 
 
 def _lost_stopping(d: Draft, conversation: Conversation, run: Run, e: Lost) -> Changed | Refusal:
-    if e.gone and run.turn is not None and run.turn.worker == e.worker:
+    mine = run.turn is not None and run.turn.worker == e.worker
+    if e.gone and run.turn is not None and mine:
         return ended(d, Ended(run.id, run.turn.fence, "process gone"))
-    if run.turn is not None:
+    if mine:
         run = fence_off(d, conversation, run)
-    elif e.gone and not run.unproved:
+    elif e.gone and run.turn is None and not run.unproved:
         run = d.save_run(run, ended_ms=d.now, ended_by="process gone")
         return end_now(d, conversation, run)
     return Changed(run=run.id, state=run.shown)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import isfinite
 
 from core.life.decision import Refusal
 from core.model import Json, digest
@@ -19,6 +20,7 @@ from core.question import (
     Declined,
     Option,
     Question,
+    Request,
     SecretField,
     TextField,
 )
@@ -163,15 +165,15 @@ def _text(field: TextField, value: Json) -> Json | Refusal:
     if field.format in ("integer", "number"):
         if isinstance(value, str) and NUMBERS.fullmatch(value.strip()):
             value = float(value) if "." in value else int(value)
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
             return _bad(field.id, f"must be {'an integer' if field.format == 'integer' else 'a number'}")
         if field.format == "integer" and value != int(value):
             return _bad(field.id, "must be an integer")
         return int(value) if field.format == "integer" else value
     if not isinstance(value, str):
         return _bad(field.id, "must be text")
-    if field.required and not value.strip():
-        return _bad(field.id, "must not be empty")
+    if not value.strip():
+        return _bad(field.id, "must not be empty") if field.required else value
     if not field.min_length <= len(value) <= field.max_length:
         return _bad(field.id, f"must have {field.min_length} to {field.max_length} characters")
     shape = SHAPES.get(field.format)
@@ -207,12 +209,18 @@ def outcome(question: Question, answer: Accepted | Declined) -> Accepted | Decli
     return Accepted(values=checked, arguments=answer.arguments)
 
 
-def approved(question: Question, answer: Accepted) -> str | None:
-    """The digest of the call that an accepted answer approves: the one shown, or the changed one."""
-    if question.subject is None:
+def approved(request: Request, answer: Accepted) -> str | None:
+    """The digest of the call that an accepted answer approves: the one shown, or the changed one.
+
+    Only an allowing option approves; of our own question about a step that may have happened, only "repeat".
+    """
+    if request.ours == "unknown_step":
+        return request.digest if "repeat" in answer.values.values() else None
+    picked = effect_of(request.question, answer.values)
+    subject = request.question.subject
+    if subject is None or picked is None or picked.effect == "deny":
         return None
-    arguments = question.subject.arguments if answer.arguments is None else answer.arguments
-    return digest(question.subject.tool, arguments)
+    return request.digest if answer.arguments is None else digest(subject.tool, answer.arguments)
 
 
 KINDS: dict[str, tuple[type, ...]] = {

@@ -56,7 +56,7 @@ def close_all(d: Draft, conversation: Conversation, run: Run, answer: Cancelled)
             continue
         if request.state != "settled":
             request = settle(d, request, answer, None, None)
-        d.save_request(request, question=Question(title=""), answer=_stub(request.answer), delivered=True)
+        d.save_request(request, question=Question(title=""), answer=stub(request.answer), delivered=True)
         d.want(Wipe("request", id))
     gone = set(run.requests)
     conversation = d.save_conversation(conversation, open=tuple(q for q in conversation.open if q not in gone))
@@ -171,7 +171,8 @@ def public(request: Request) -> dict[str, Json]:
     return {} if request.answer is None else _public(request, request.answer)
 
 
-def _stub(answer: AnyAnswer | None) -> AnyAnswer | None:
+def stub(answer: AnyAnswer | None) -> AnyAnswer | None:
+    """What stays of an answer when its texts go."""
     match answer:
         case Accepted():
             return Accepted()

@@ -33,9 +33,15 @@ def parse(text: str) -> tuple[str, str] | None:
     """Split a known command from its argument; None for ordinary text."""
     if not text.startswith("/"):
         return None
-    word, _, rest = text[1:].strip().partition(" ")
+    word, rest = _first(text[1:]) if text[1:2].strip() else ("", "")
     name = word.split("@", 1)[0].casefold()
-    return (name, rest.strip()) if name in COMMANDS else None
+    return (name, rest) if name in COMMANDS else None
+
+
+def _first(text: str) -> tuple[str, str]:
+    """Split the first word from the rest."""
+    parts = text.split(None, 1)
+    return (parts[0] if parts else "", parts[1].strip() if len(parts) > 1 else "")
 
 
 def command(
@@ -46,9 +52,10 @@ def command(
     if name in ON_REQUEST:
         return _on_request(d, e, name, rest)
     if name == "new":
-        return reset(d, Reset(e.origin, e.person, e.agent, e.private, e.people))
+        origin = conversation.origin if conversation is not None and e.conversation is not None else e.origin
+        return reset(d, Reset(origin, e.person, e.agent, e.private, e.people))
     if name in ON_RUN:
-        run = rest.split(" ", 1)[0].casefold() or _meant(conversation, name)
+        run = _first(rest)[0].casefold() or _meant(conversation, name)
         if not run:
             return Told(command=name, conversation=place)
         if name == "resume":
@@ -70,20 +77,22 @@ def _meant(conversation: Conversation | None, name: str) -> str | None:
 
 
 def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped | Told | Refusal:
-    id, _, text = rest.partition(" ")
-    id = id.strip().casefold()
+    id, text = _first(rest)
+    id = id.casefold()
     if not id:
         return Told(command=name)
     request = d.request(id)
     if request is None or (request.origin.startswith("cli-") and request.origin != e.origin):
         return Refusal("unknown", "there is no such request; `/pending` lists those that are open")
     via = e.origin.split("-", 1)[0]
+    if request.state == "settled" and (name == "abort" or not request.question.fields):
+        return reply(d, Reply(id, Declined(), e.person, via))
     if name == "abort":
         return stop(d, Stop(request.run, CAUSES["abort"], e.person))
     if name == "deny":
-        return reply(d, Reply(id, Declined(reason=text.strip() or None), e.person, via))
+        return reply(d, Reply(id, Declined(reason=text or None), e.person, via))
     if name == "answer":
-        answer = text_answer(request, text.strip())
+        answer = text_answer(request, text)
         return answer if isinstance(answer, Refusal) else reply(d, Reply(id, answer, e.person, via))
     field = next((field for field in request.question.fields if isinstance(field, ConfirmField)), None)
     option = next((o for o in field.options if o.effect == "allow_once"), None) if field is not None else None

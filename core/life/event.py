@@ -137,7 +137,10 @@ class Took:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The agent returned. untaken: what a person said that no call took in; it starts the next run."""
+    """The agent returned. untaken: what a person said that no call took in; with `attachments` it starts the next run.
+
+    took: how many steers were taken in, in all since the run began.
+    """
 
     run: str
     fence: int
@@ -146,6 +149,7 @@ class Finish:
     took: int = 0
     untaken: tuple[str, ...] = ()
     message: str | None = None
+    attachments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +187,16 @@ class Forestall:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The work of a turn was seen to end. by: the step that ended it, or who says so."""
+    """The work of a turn was seen to end. by: the step that ended it, or who says so.
+
+    worker: who held it; with it, a worker also lets go of a run that was deleted meanwhile.
+    """
 
     run: str
     fence: int
     by: str
     effects: Literal["none", "done", "unknown"] | None = None
+    worker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

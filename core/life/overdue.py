@@ -23,7 +23,7 @@ UNKNOWN = Refusal("unknown", "there is no such request; `/pending` lists those t
 
 
 def extend(d: Draft, e: Extend) -> Extended | Refusal:
-    """A person gives a request more time, counted from now."""
+    """A person gives a request more time, counted from now; never less than it had."""
     request = d.request(e.request)
     conversation = d.conversation(request.conversation) if request is not None else None
     run = d.run_now(request.run) if request is not None else None
@@ -35,11 +35,13 @@ def extend(d: Draft, e: Extend) -> Extended | Refusal:
         return Refusal("ended", f"the question is {request.state}, its time cannot be moved")
     if e.by_ms <= 0:
         return Refusal("invalid", "'seconds': must be more than 0", {"field": "seconds", "rule": "must be more than 0"})
-    if request.deadline_ms is not None:
-        d.hold(until_ms=request.deadline_ms - 1)
-        if d.now >= request.deadline_ms:
-            return Refusal("expired", "nobody answered in time, the question is closed", {"outcome": "expired"})
-    deadline = d.now + e.by_ms
+    if request.deadline_ms is None:
+        rule = "this question has no deadline"
+        return Refusal("invalid", f"'seconds': {rule}", {"field": "seconds", "rule": rule})
+    d.hold(until_ms=request.deadline_ms - 1)
+    if d.now >= request.deadline_ms:
+        return Refusal("expired", "nobody answered in time, the question is closed", {"outcome": "expired"})
+    deadline = max(request.deadline_ms, d.now + e.by_ms)
     d.save_request(request, deadline_ms=deadline)
     d.want(Timer("deadline", request.id, deadline))
     d.tell(request.conversation, "request.updated", request.run, request=request.id, deadline=deadline)

@@ -5,13 +5,14 @@ Delete is one commit and asks nobody's leave: fences rise, requests close, conte
 
 from __future__ import annotations
 
-from core.life.access import may_see, may_start
-from core.life.closing import settle
+from core.life.access import may_delete, may_see, may_start
+from core.life.closing import settle, stub
 from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Unready, Untimer, Wipe
 from core.life.draft import Draft
-from core.life.event import Beat, Delete, Hold, Leave, Reset, ShrinkDue, Stray, Swept, Withdraw
+from core.life.event import Beat, Delete, Hold, Leave, Reset, ShrinkDue, Stop, Stray, Swept, Withdraw
 from core.life.memory import recall, remember
 from core.life.result import Deleted, Kept, Opened
+from core.life.run import stop, turns_of
 from core.model import Conversation, Grants, Listener, Listeners, Origin, Run, Turn
 from core.question import Cancelled, Question
 
@@ -19,7 +20,7 @@ UNKNOWN = Refusal("unknown", "there is no such conversation")
 
 
 def reset(d: Draft, e: Reset) -> Opened | Refusal:
-    """Lay a new conversation at an origin; what the old one owes goes on until it is settled."""
+    """Lay a new conversation at an origin. In the old one what waits for an answer is canceled; what works goes on."""
     if (known := recall(d, e.key, e.person, Opened)) is not None:
         return known
     pointer = d.origin(e.origin)
@@ -36,6 +37,8 @@ def reset(d: Draft, e: Reset) -> Opened | Refusal:
         created_ms=d.now,
         changed_ms=d.now,
     )
+    for id in before.waiting if before is not None else ():
+        stop(d, Stop(id, "user_canceled", e.person))
     d.spare = False
     d.put(("conversation", fresh.id), fresh)
     d.put(("origin", e.origin), Origin(conversation=fresh.id))
@@ -51,6 +54,8 @@ def delete(d: Draft, e: Delete) -> Deleted | Refusal:
         return known
     if conversation.deleted:
         return Refusal("gone", "this conversation was deleted already")
+    if not may_delete(e.person, conversation):
+        return Refusal("not_allowed", "only who began this conversation, or an approver, may delete it")
     unproved: list[Turn] = []
     lists = (conversation.queue, conversation.waiting, conversation.paused, conversation.stopping)
     ids = {id: None for id in (conversation.live, *(id for ids in lists for id in ids)) if id is not None}
@@ -90,9 +95,9 @@ def _erase(d: Draft, run: Run) -> tuple[Turn, ...]:
             continue
         if request.state != "settled":
             request = settle(d, request, Cancelled(cause="deleted"), None, None)
-        d.save_request(request, question=Question(), answer=Cancelled(cause="deleted"), delivered=True)
+        d.save_request(request, question=Question(), answer=stub(request.answer), delivered=True)
         d.want(Wipe("request", id))
-    turns = run.unproved if run.turn is None else (*run.unproved, run.turn)
+    turns = turns_of(run)
     for turn in turns:
         d.want(Owe("stop", run.id, d.now, of=turn.worker), Hint("stop", turn.worker), Hint("run", run.id))
     d.put(("run", run.id), None)
@@ -124,7 +129,7 @@ def beat(d: Draft, e: Beat) -> Kept | Refusal:
         mine = tuple(
             Listener(prefix=prefix, who=e.incarnation.id, until_ms=e.incarnation.until_ms) for prefix in e.prefixes
         )
-        was = {(one.prefix, one.who) for one in listeners.all}
+        was = {(one.prefix, one.who) for one in listeners.all if one.until_ms > d.now}
         now = {(one.prefix, one.who) for one in (*others, *mine)}
         fence = listeners.fence + (was != now)
         d.put(("listeners", ""), Listeners(all=(*others, *mine), fence=fence))
@@ -186,7 +191,8 @@ def withdraw(d: Draft, e: Withdraw) -> Kept | Refusal:
     if conversation is None or not may_see(e.person, conversation):
         return UNKNOWN
     run = d.run_now(e.run) if e.run is not None else None
-    if run is not None and any(grant.digest == e.digest for grant in run.grants):
+    here = run is not None and run.conversation == conversation.id
+    if run is not None and here and any(grant.digest == e.digest for grant in run.grants):
         d.save_run(run, grants=tuple(grant for grant in run.grants if grant.digest != e.digest))
     else:
         grants = d.grants(conversation.id)

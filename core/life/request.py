@@ -11,20 +11,32 @@ surfaces together; everybody else is told which answer stands. Source: DESIGN se
 
 from __future__ import annotations
 
+import json
+
 from core.life.access import may_answer, may_see
 from core.life.again import enqueue, moved
-from core.life.check import normal, outcome, values
-from core.life.closing import card, mark, public, settle, show
-from core.life.decision import Body, Guard, Hint, Refusal, Settle
+from core.life.check import normal, outcome
+from core.life.closing import card, public, settle, show
+from core.life.decision import Body, Guard, Hint, Refusal, Timer
 from core.life.draft import Draft
 from core.life.event import Ask, Park, Reply, Stop, Take
 from core.life.memory import recall, remember
 from core.life.overdue import give_up
 from core.life.result import Answered, Asked, Changed, Delivered
-from core.life.run import stop, without
+from core.life.run import let_go, stop, without
+from core.life.standing import others, partly, standing
 from core.life.start import LONG, deliver, grant_of
 from core.model import Approval, Conversation, Grants, Json, Person, Run, digest, matches
-from core.question import Accepted, Declined, Expired, Given, Question, Request, Undeliverable
+from core.question import (
+    Accepted,
+    ConfirmField,
+    Declined,
+    Option,
+    Question,
+    Request,
+    Subject,
+    Undeliverable,
+)
 
 UNKNOWN = Refusal("unknown", "there is no such request; `/pending` lists those that are open")
 
@@ -49,25 +61,33 @@ def ask(d: Draft, e: Ask) -> Asked | Refusal:
     d.spare = False
     subject = question.subject
     name = digest(subject.tool, subject.arguments) if subject is not None else None
-    if name is not None and not question.restricted and (granted := _granted(d, conversation, run, name)):
-        answer = Accepted(values={question.fields[0].id: granted})
+    field = question.fields[0]
+    if isinstance(field, ConfirmField) and name is not None and _granted(d, conversation, run, question, name):
+        granted = next(option.id for option in field.options if option.effect != "deny")
+        answer = Accepted(values={field.id: granted})
         d.log(run.root, "answered", e.key, run.fence, granted=name, answer=answer.model_dump(mode="json"))
         d.save_run(run, approvals=(*run.approvals, Approval(request=f"grant:{d.ids('q')}", digest=name)))
         return Asked(request=None, granted=name)
     return _open(d, conversation, run, e, question, name)
 
 
-def _granted(d: Draft, conversation: Conversation, run: Run, name: str) -> str | None:
-    """Tell which remembered approval covers exactly this call, for the person who started the run."""
+def _granted(d: Draft, conversation: Conversation, run: Run, question: Question, name: str) -> bool:
+    """Tell whether a remembered approval covers exactly this call, for the person who started the run."""
+    if question.restricted or all(option.effect == "deny" for option in _options(question)):
+        return False
     if any(grant.digest == name for grant in run.grants):
-        return "run"
+        return True
     grants = d.grants(conversation.id)
     found = next((grant for grant in grants.all if grant.digest == name and grant.person == run.starter.id), None)
     if found is None:
-        return None
+        return False
     used = tuple(g.model_copy(update={"used_ms": d.now}) if g is found else g for g in grants.all)
     d.put(("grants", conversation.id), Grants(all=used))
-    return "always"
+    return True
+
+
+def _options(question: Question) -> tuple[Option, ...]:
+    return tuple(option for field in question.fields if isinstance(field, ConfirmField) for option in field.options)
 
 
 def _open(
@@ -88,8 +108,7 @@ def _open(
     )
     if len(question.model_dump_json(exclude_none=True)) > 3 * LONG:
         d.want(Body(request.id, question.model_dump_json(exclude_none=True)))
-        short = question.model_copy(update={"message": question.message[:200], "subject": None, "edit_schema": None})
-        request = request.model_copy(update={"body": True, "question": short})
+        request = request.model_copy(update={"body": True, "question": _short(question)})
     d.put(("request", request.id), request)
     d.log(run.root, "ask", e.key, run.fence, request=request.id, **e.data)
     if not request.surface and question.on_no_listener == "undeliverable":
@@ -112,6 +131,19 @@ def _open(
         requests=(*run.requests, request.id),
     )
     return Asked(request=request.id)
+
+
+def _short(question: Question) -> Question:
+    """What the rules need of a question whose whole text stands beside its document."""
+    subject, schema = question.subject, question.edit_schema
+    small = schema is not None and len(json.dumps(schema)) <= LONG
+    return question.model_copy(
+        update={
+            "message": question.message[:200],
+            "subject": Subject(tool=subject.tool[:200]) if subject is not None else None,
+            "edit_schema": schema if small else None,
+        }
+    )
 
 
 def _gate(d: Draft, origin: str) -> bool:
@@ -151,8 +183,9 @@ def park(d: Draft, e: Park) -> Changed | Refusal:
         return Refusal("answered", f"run {e.run!r} has its answers: take them")
     if run.state != "waiting":
         return Refusal("halted", f"run {e.run!r} is {run.shown}", {"state": run.shown, "cause": run.cause})
-    d.want(Settle("claims", run.id, of=run.turn.worker))
-    d.save_run(run, turn=None)
+    parked = d.save_run(run, turn=None, fence=run.fence + 1)
+    let_go(d, parked, run.turn.worker)
+    d.want(Timer("shrink", run.conversation, d.now + d.spans.journal_keep_ms))
     return Changed(run=run.id, state="waiting")
 
 
@@ -166,14 +199,15 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
     if request is None or conversation is None:
         return UNKNOWN
     run = d.run_now(request.run)
-    if run is None or not may_see(e.person, conversation):
+    if run is None:
         return UNKNOWN
     if not may_answer(e.person, conversation, run, request):
-        return UNKNOWN if conversation.private else Refusal("not_allowed", "this question is not yours to answer")
+        seen = may_see(e.person, conversation)
+        return Refusal("not_allowed", "this question is not yours to answer") if seen else UNKNOWN
     if (known := recall(d, e.key, e.person, Answered)) is not None:
         return known
     if request.state == "settled":
-        return _standing(e, request, run)
+        return standing(e, request, run)
     if request.state == "withdrawn":
         return Refusal("paused", "paused: resume first", {"run": run.id, "state": run.shown})
     if request.deadline_ms is not None:
@@ -181,8 +215,11 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
             return Refusal("expired", "nobody answered in time, the question is closed", {"outcome": "expired"})
         d.hold(until_ms=request.deadline_ms - 1)
     if isinstance(e.answer, Accepted) and not e.submit:
-        return _partly(d, e, request, run)
+        return partly(d, e, request, run)
     given = {name: one.value for name, one in request.given.items()}
+    taken = others(e, request)
+    if taken is not None:
+        return taken
     sent = (
         e.answer.model_copy(update={"values": {**given, **e.answer.values}})
         if isinstance(e.answer, Accepted)
@@ -194,43 +231,6 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
     if request.question.restricted and isinstance(answer, Accepted) and not e.proof:
         return Refusal("not_allowed", "this approval needs a proof that you are there: send it with a one-time code")
     return remember(d, e.key, e.person, _accept(d, e, conversation, run, request, answer))
-
-
-def _standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
-    """Tell which answer stands; the same one by the same person counts as accepted."""
-    standing = request.answer
-    told: dict[str, Json] = {
-        "outcome": standing.outcome if standing else None,
-        "by": (request.by.name or request.by.id) if request.by else None,
-        "where": request.via,
-        "at": request.settled_ms,
-        **public(request),
-    }
-    if isinstance(standing, Expired):
-        return Refusal("expired", "nobody answered in time, the question is closed", told)
-    if request.by is None:
-        return Refusal("ended", f"this run has ended: {run.shown}", {**told, "state": run.shown})
-    again = outcome(request.question, e.answer)
-    if request.by.id == e.person.id and not isinstance(again, Refusal) and request.mark == mark(again):
-        return Answered(request=request.id, run=run.id, repeat=True, answer=again, by=e.person.id, via=request.via)
-    who = told["by"]
-    return Refusal("already_answered", f"already answered by {who} on {request.via}: {told['outcome']}", told)
-
-
-def _partly(d: Draft, e: Reply, request: Request, run: Run) -> Answered | Refusal:
-    assert isinstance(e.answer, Accepted)
-    checked = values(request.question, e.answer.values, whole=False)
-    if isinstance(checked, Refusal):
-        return checked
-    given = dict(request.given)
-    for name, value in checked.items():
-        if name in given and given[name].by != e.person.id:
-            return Refusal("not_allowed", f"{name!r} was filled in by somebody else, only they can change it")
-        given[name] = Given(value=value, by=e.person.id)
-    d.save_request(request, given=given)
-    plain: dict[str, Json] = {name: one.value for name, one in given.items()}
-    d.tell(request.conversation, "request.updated", request.run, request=request.id, given=plain)
-    return remember(d, e.key, e.person, Answered(request=request.id, run=run.id, settled=False))
 
 
 def _accept(

@@ -19,7 +19,7 @@ from core.life.event import Broke, Ended, Finish, Free, Stop
 from core.life.memory import recall, remember
 from core.life.result import Changed, Stopped
 from core.life.start import new_run
-from core.model import DISCARDING, TERMINAL, Cause, Conversation, Person, Run
+from core.model import DISCARDING, TERMINAL, Cause, Conversation, Person, Run, Turn
 from core.question import Cancelled
 
 STRENGTH: dict[Cause, int] = {"user_canceled": 2, "deleted": 3}
@@ -66,11 +66,10 @@ def finish(d: Draft, e: Finish) -> Changed | Refusal:
         return Refusal("fenced", f"run {e.run!r} has a newer turn")
     if run.state == "stopping" and run.cause in DISCARDING:
         return ended(d, Ended(run.id, e.fence, "finished", run.effects))
-    if run.steered > e.took + len(e.untaken):
+    if run.steered > max(e.took, run.took) + len(e.untaken):
         return Refusal("steered", f"run {e.run!r} was told something more: take it in, then finish")
-    worker = run.turn.worker
     conversation, run = close_all(d, conversation, run, Cancelled(cause="turn_failed"))
-    run = _rest(d, run, worker)
+    run = _rest(d, run)
     conversation = d.save_conversation(conversation, **without(conversation, run.id))
     if e.text:
         id = d.write(conversation.id, "agent", e.text, run.id)
@@ -83,7 +82,8 @@ def finish(d: Draft, e: Finish) -> Changed | Refusal:
     d.want(Rest("run", run.root), Timer("shrink", conversation.id, d.now + d.spans.journal_keep_ms))
     following = None
     if e.untaken:
-        following = new_run(d, conversation, run.starter, "\n\n".join(e.untaken), run.agent, told=True).id
+        text = "\n\n".join(e.untaken)
+        following = new_run(d, conversation, run.starter, text, run.agent, attachments=e.attachments, told=True).id
     return Changed(run=run.id, state=e.outcome, next_run=following)
 
 
@@ -98,19 +98,32 @@ def broke(d: Draft, e: Broke) -> Changed | Refusal:
     if run.state == "stopping":
         run = d.save_run(run, error=e.error)
         return ended(d, Ended(run.id, e.fence, "finished", run.effects))
-    run = _rest(d, run, run.turn.worker)
+    run = _rest(d, run)
     return pause_now(d, conversation, run, "turn_failed", error=e.error)
 
 
-def _rest(d: Draft, run: Run, worker: str) -> Run:
-    """The turn of a run is over, and was seen to be over."""
-    d.want(
-        Settle("claims", run.id, of=worker),
-        Settle("stop", run.id, of=worker),
-        Settle("stopping", run.id),
-        Untimer("free", run.id),
-    )
-    return d.save_run(run, turn=None)
+def _rest(d: Draft, run: Run) -> Run:
+    """The turn of a run is over, and was seen to be over; what it still sends is refused from now on."""
+    turn = run.turn
+    assert turn is not None, run.id
+    run = d.save_run(run, turn=None, fence=run.fence + 1)
+    let_go(d, run, turn.worker)
+    d.want(Settle("stopping", run.id), Untimer("free", run.id))
+    return run
+
+
+def let_go(d: Draft, run: Run, worker: str, held_as: str | None = None) -> None:
+    """Strike a run from what its worker holds, unless that worker has another turn of it.
+
+    held_as: the id under which it was claimed, when it moved since.
+    """
+    others = any(turn.worker == worker for turn in run.unproved)
+    mine = run.turn is not None and run.turn.worker == worker
+    for id in dict.fromkeys((run.id, held_as or run.id)):
+        if not others and not (mine and id == run.id):
+            d.want(Settle("claims", id, of=worker))
+        if not others and not (mine and run.state == "stopping"):
+            d.want(Settle("stop", id, of=worker))
 
 
 def pause_now(
@@ -148,7 +161,7 @@ def cancel_now(d: Draft, conversation: Conversation, run: Run, by: Person | None
         stop_ms=run.stop_ms or d.now,
         stopped_by=run.stopped_by or by,
         ended_ms=run.ended_ms or d.now,
-        ended_by=run.ended_by or "never started",
+        ended_by=run.ended_by or ("nothing was at work" if run.fence else "never started"),
         effects=run.effects or "none",
         urgent=False,
     )
@@ -180,9 +193,10 @@ def stop(d: Draft, e: Stop) -> Stopped | Refusal:
     if run.state == "paused" and not discard:
         return Refusal("ended", "already paused", {"state": "paused", "run": run.id})
     if run.state == "stopping":
-        return _join(d, conversation, run, e)
+        return remember(d, e.key, e.person, _join(d, conversation, run, e))
     if run.turn is None and not (discard and run.unproved):
-        run = d.save_run(run, cause=e.cause, stop_ms=d.now, stopped_by=e.person, effects=e.effects, halt=run.halt + 1)
+        effects = _worse(run.effects, e.effects)
+        run = d.save_run(run, cause=e.cause, stop_ms=d.now, stopped_by=e.person, effects=effects, halt=run.halt + 1)
         changed = (
             cancel_now(d, conversation, run, e.person)
             if discard
@@ -207,8 +221,7 @@ def _intend(d: Draft, conversation: Conversation, run: Run, e: Stop) -> Run:
     run = d.save_run(
         run, state="stopping", cause=e.cause, halt=run.halt + 1, stop_ms=d.now, stopped_by=e.person, urgent=e.urgent
     )
-    turns = (run.turn,) if run.turn else run.unproved
-    for turn in turns:
+    for turn in turns_of(run):
         d.want(Owe("stop", run.id, d.now, of=turn.worker), Hint("stop", turn.worker), Hint("run", run.id))
     d.want(Owe("stopping", run.id, d.now))
     if run.turn is not None:
@@ -227,10 +240,14 @@ def _join(d: Draft, conversation: Conversation, run: Run, e: Stop) -> Stopped:
         _tell_stopping(d, run)
     elif e.urgent and not run.urgent:
         run = d.save_run(run, urgent=True)
-    for turn in (run.turn,) if run.turn else run.unproved:
-        if d.puts:
-            d.want(Hint("stop", turn.worker))
+    for turn in turns_of(run) if d.puts else ():
+        d.want(Hint("stop", turn.worker))
     return Stopped(run=run.id, state=run.shown, joined=True)
+
+
+def turns_of(run: Run) -> tuple[Turn, ...]:
+    """Every turn of a run whose end is not proved, the live one last."""
+    return run.unproved if run.turn is None else (*run.unproved, run.turn)
 
 
 def _tell_stopping(d: Draft, run: Run) -> None:
@@ -246,11 +263,14 @@ def _tell_stopping(d: Draft, run: Run) -> None:
 
 
 def ended(d: Draft, e: Ended) -> Changed | Refusal:
-    """The work of a turn was seen to end: proof, accepted for any older turn too."""
-    run = d.run(e.run)
+    """The work of a turn was seen to end: proof, accepted for any older turn too, and under an older id of the run."""
+    run = d.run_now(e.run)
     conversation = d.conversation(run.conversation) if run is not None else None
     if run is None or conversation is None:
-        return Refusal("gone", f"run {e.run!r} was deleted")
+        if e.worker is None:
+            return Refusal("gone", f"run {e.run!r} was deleted")
+        d.want(Settle("claims", e.run, of=e.worker), Settle("stop", e.run, of=e.worker))
+        return Changed(run=e.run, state="canceled")
     mine = run.turn if run.turn is not None and run.turn.fence == e.fence else None
     older = next((turn for turn in run.unproved if turn.fence == e.fence), None)
     turn = mine or older
@@ -258,9 +278,15 @@ def ended(d: Draft, e: Ended) -> Changed | Refusal:
         return Changed(run=run.id, state=run.shown)
     if mine is not None and run.state != "stopping":
         return Refusal("conflict", f"run {e.run!r} was not asked to stop")
-    d.want(Settle("claims", run.id, of=turn.worker), Settle("stop", run.id, of=turn.worker))
     unproved = tuple(other for other in run.unproved if other.fence != e.fence)
-    run = d.save_run(run, turn=None if mine else run.turn, unproved=unproved, effects=_worse(run.effects, e.effects))
+    run = d.save_run(run, unproved=unproved, effects=_worse(run.effects, e.effects))
+    if mine:
+        run = d.save_run(run, turn=None, fence=run.fence + 1)
+    let_go(d, run, turn.worker, e.run)
+    if mine and unproved:
+        conversation = d.save_conversation(conversation, **without(conversation, run.id))
+        d.save_conversation(conversation, stopping=(*conversation.stopping, run.id))
+        d.want(Untimer("free", run.id))
     if run.state != "stopping" or run.turn is not None or unproved:
         return Changed(run=run.id, state=run.shown)
     return end_now(d, conversation, d.save_run(run, ended_ms=d.now, ended_by=e.by))
@@ -291,8 +317,7 @@ def free(d: Draft, e: Free) -> Changed | Refusal:
 
 def fence_off(d: Draft, conversation: Conversation, run: Run) -> Run:
     """Let the conversation go on without a stopping run, whose work may still go on somewhere."""
-    unproved = run.unproved if run.turn is None else (*run.unproved, run.turn)
-    run = d.save_run(run, fence=run.fence + 1, turn=None, unproved=unproved)
+    run = d.save_run(run, fence=run.fence + 1, turn=None, unproved=turns_of(run))
     conversation = d.save_conversation(conversation, **without(conversation, run.id))
     d.save_conversation(conversation, stopping=(*conversation.stopping, run.id))
     d.want(Untimer("free", run.id))

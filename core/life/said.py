@@ -12,7 +12,7 @@ Source: DESIGN section 6 ("What a person says"), C09, C11, C26, C28, C33 to C36,
 
 from __future__ import annotations
 
-from core.life.access import may_act, may_start
+from core.life.access import may_act, may_see, may_start
 from core.life.again import resume
 from core.life.commands import command, parse
 from core.life.decision import Hint, Log, Refusal
@@ -50,7 +50,7 @@ def _place(d: Draft, e: Said) -> tuple[Conversation, bool] | Refusal:
     """Find the conversation, or lay a new one at the origin (stored only with what starts in it)."""
     if e.conversation is not None:
         conversation = d.conversation(e.conversation)
-        if conversation is None or (conversation.owner.id != e.person.id and conversation.private):
+        if conversation is None or not may_see(e.person, conversation):
             return Refusal("unknown", "there is no such conversation; leave it out to start a new one")
         if conversation.deleted:
             return Refusal("gone", "this conversation was deleted; leave it out to start a new one")
@@ -74,7 +74,7 @@ def _place(d: Draft, e: Said) -> tuple[Conversation, bool] | Refusal:
 
 def _route(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestalled: bool) -> Result | Refusal:
     if e.edited:
-        return Told(command="edited", conversation=conversation.id)
+        return Told(command="edited", conversation=None if new else conversation.id)
     parsed = parse(e.text)
     if parsed is not None:
         return command(d, e, None if new else conversation, *parsed)

@@ -133,16 +133,17 @@ def _record(d: Draft, run: Run, request: Request) -> Run:
     d.save_request(request, answer=kept, delivered=True)
     if not isinstance(answer, Accepted):
         return run
-    digest = approved(request.question, answer)
+    digest = approved(request, answer)
     if digest is None:
         return run
-    return d.save_run(run, approvals=(*run.approvals, Approval(request=request.id, digest=digest)))
+    unused = tuple(approval for approval in run.approvals if not approval.used)
+    return d.save_run(run, approvals=(*unused, Approval(request=request.id, digest=digest)))
 
 
 def grant_of(d: Draft, request: Request, answer: Accepted, person: Person) -> tuple[str, Grant] | None:
     """What an accepted confirmation asks to be remembered, and for how long (`allow_run`, `allow_always`)."""
     picked = effect_of(request.question, answer.values)
-    digest = approved(request.question, answer)
+    digest = approved(request, answer)
     subject = request.question.subject
     if picked is None or digest is None or subject is None or request.question.restricted:
         return None

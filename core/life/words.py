@@ -73,7 +73,7 @@ def _option(options: tuple[Option, ...], text: str) -> Option | None:
         if len(fits) == 1:
             return fits[0]
     number = plain.rstrip(".)")
-    if number.isascii() and number.isdigit() and 1 <= int(number) <= len(options):
+    if len(number) < 5 and number.isascii() and number.isdigit() and 1 <= int(number) <= len(options):
         return options[int(number) - 1]
     return None
 

@@ -1,0 +1,73 @@
+"""What stands already when a person answers: the answer of a settled request, the values of a form.
+
+The first answer wins and everybody else is told which one it is; a value of a form belongs to who gave it, until the
+form is submitted. These are pieces of `request.py`. Source: DESIGN section 6, C01, C02, C28.
+"""
+
+from __future__ import annotations
+
+from core.life.check import outcome, values
+from core.life.closing import mark, public
+from core.life.decision import Refusal
+from core.life.draft import Draft
+from core.life.event import Reply
+from core.life.memory import remember
+from core.life.result import Answered
+from core.model import Json, Run
+from core.question import Accepted, Answer, Declined, Expired, Given, Request
+
+
+def standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
+    """Tell which answer stands; the same one by the same person counts as accepted."""
+    stands = request.answer
+    told: dict[str, Json] = {
+        "outcome": stands.outcome if stands else None,
+        "by": (request.by.name or request.by.id) if request.by else None,
+        "where": request.via,
+        "at": request.settled_ms,
+        **public(request),
+    }
+    if isinstance(stands, Expired):
+        return Refusal("expired", "nobody answered in time, the question is closed", told)
+    if request.by is None:
+        return Refusal("ended", f"this run has ended: {run.shown}", {**told, "state": run.shown})
+    again = outcome(request.question, _with(stands, e.answer))
+    if request.by.id == e.person.id and not isinstance(again, Refusal) and request.mark == mark(again):
+        return Answered(request=request.id, run=run.id, repeat=True, answer=again, by=e.person.id, via=request.via)
+    who = told["by"]
+    return Refusal("already_answered", f"already answered by {who} on {request.via}: {told['outcome']}", told)
+
+
+def _with(standing: Answer | None, sent: Accepted | Declined) -> Accepted | Declined:
+    """What was sent, with what a form had before its submit."""
+    if isinstance(standing, Accepted) and isinstance(sent, Accepted) and len(standing.values) > 1:
+        return sent.model_copy(update={"values": {**standing.values, **sent.values}})
+    return sent
+
+
+def others(e: Reply, request: Request) -> Refusal | None:
+    """Refuse to change what somebody else filled in."""
+    for name, value in e.answer.values.items() if isinstance(e.answer, Accepted) else ():
+        before = request.given.get(name)
+        if before is not None and before.by != e.person.id and before.value != value:
+            return Refusal("not_allowed", f"{name!r} was filled in by somebody else, only they can change it")
+    return None
+
+
+def partly(d: Draft, e: Reply, request: Request, run: Run) -> Answered | Refusal:
+    """Store values of a form that is not submitted yet."""
+    assert isinstance(e.answer, Accepted)
+    checked = values(request.question, e.answer.values, whole=False)
+    if isinstance(checked, Refusal):
+        return checked
+    taken = others(e, request)
+    if taken is not None:
+        return taken
+    given = dict(request.given)
+    for name, value in checked.items():
+        if name not in given or given[name].by == e.person.id:
+            given[name] = Given(value=value, by=e.person.id)
+    d.save_request(request, given=given)
+    plain: dict[str, Json] = {name: one.value for name, one in given.items()}
+    d.tell(request.conversation, "request.updated", request.run, request=request.id, given=plain)
+    return remember(d, e.key, e.person, Answered(request=request.id, run=run.id, settled=False))
