@@ -2,7 +2,7 @@
 
 Commands of one turn of the event loop travel in one write; replies come back in order to a queue of futures. A waiter
 that is cancelled leaves its place in the queue, so nobody reads a reply that is not theirs. Nothing is sent twice by
-itself but commits, whose own id makes that safe. It knows no key, no document and no rule.
+itself but reads, and commits, whose own id makes that safe. It knows no key, no document and no rule.
 """
 
 import asyncio
@@ -22,6 +22,9 @@ __all__ = ["Argument", "Link", "Outcome", "Reply", "Word", "pause_before"]
 _PASSING = frozenset({"LOADING", "BUSY", "READONLY", "TRYAGAIN", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS"})
 """States of a server that pass by themselves; a command refused with one of them was surely not executed."""
 
+_READS = frozenset(
+    {"ECHO", "EXISTS", "GET", "INFO", "LINDEX", "LLEN", "LRANGE", "PING", "TIME", "TYPE", "ZCARD", "ZRANGE", "ZSCORE"}
+)
 _OLDEST_SERVER = 7
 _log = logging.getLogger(__name__)
 
@@ -102,22 +105,20 @@ class Link:
     def send(self, *args: Argument) -> asyncio.Future[Reply]:
         """Send a command with the others of this turn of the loop; the future is its reply.
 
-        Without a connection it waits for one, at most `patience` seconds. The future fails as `call` does, but a
-        server's passing state (LOADING ...) is not waited for.
+        Without a connection it waits for one, at most `patience` seconds. Nothing is sent
+        again: the future fails with LinkLost, LinkDown or ServerRefused.
         """
         return self._submit(pack(args))
 
     async def call(self, *args: Argument) -> Reply:
-        """Send a command and return its reply.
+        """Send a command and return its reply; a read is sent again when the connection breaks under way.
 
-        Raises: ServerRefused, LinkLost (outcome unknown), LinkDown (surely not executed).
+        Raises: ServerRefused, Full, LinkLost (outcome unknown; never for a read), LinkDown (surely nothing stored).
         """
         try:
             return await self._submit(pack(args))
-        except ServerRefused as refused:
-            if refused.code not in _PASSING:
-                raise
-            return await self._again(refused, pack(args), self._loop.time() + self._patience)
+        except (LinkLost, ServerRefused) as trouble:
+            return await self._mend(trouble, args)
 
     async def many(self, commands: Sequence[Sequence[Argument]]) -> list[Reply]:
         """Send commands in one batch and return their replies in order; the first error is raised, all are executed.
@@ -130,10 +131,8 @@ class Link:
             for command, future in zip(commands, futures, strict=True):
                 try:
                     replies.append(await future)
-                except ServerRefused as refused:
-                    if refused.code not in _PASSING:
-                        raise
-                    replies.append(await self.call(*command))
+                except (LinkLost, ServerRefused) as trouble:
+                    replies.append(await self._mend(trouble, command))
         finally:
             for future in futures[len(replies) :]:
                 _forget(future)
@@ -154,8 +153,21 @@ class Link:
             reply = await self._again(trouble, packed, deadline, lambda: packed_repeat(keys, argv))
         return outcome(reply)
 
+    async def _mend(self, trouble: StoreError, command: Sequence[Argument]) -> Reply:
+        """Send an ordinary command again if that is safe, or raise its trouble."""
+        if isinstance(trouble, ServerRefused) and trouble.code == "NOSCRIPT":
+            raise trouble
+        packed = pack(tuple(command))
+        deadline = self._loop.time() + self._patience
+        if command[0] not in _READS:
+            return await self._again(trouble, packed, deadline, None)
+        try:
+            return await self._again(trouble, packed, deadline, lambda: packed)
+        except LinkLost as lost:
+            raise LinkDown(f"Redis could not be read: {lost}") from lost
+
     async def _again(
-        self, trouble: StoreError, packed: bytes, deadline: float, repeat: Callable[[], bytes] | None = None
+        self, trouble: StoreError, packed: bytes, deadline: float, repeat: Callable[[], bytes] | None
     ) -> Reply:
         """Send a command that had trouble again until `deadline`; `repeat`: what to send after a lost connection."""
         lost = False

@@ -38,6 +38,10 @@ async def exists(side: Link, key: str) -> bool:
     return await side.call("EXISTS", key) == 1
 
 
+async def holds(side: Link, key: str, text: bytes) -> bool:
+    return await side.call("GET", key) == text
+
+
 async def test_replies_come_in_order_and_as_bytes(redis_url: str) -> None:
     async with Link(redis_url) as link:
         assert await link.many(
@@ -113,6 +117,23 @@ async def test_what_was_under_way_at_a_cut_is_unknown_and_said_so(proxy: Proxy) 
         assert link.reconnects == 1
 
 
+async def test_a_read_that_was_under_way_at_a_cut_is_sent_again_and_a_write_is_not(proxy: Proxy, side: Link) -> None:
+    await side.call("SET", "x", "1")
+    async with Link(proxy.url) as link:
+        proxy.replies.clear()
+        read = asyncio.create_task(link.call("GET", "x"))
+        several = asyncio.create_task(link.many([("GET", "x"), ("LLEN", "none")]))
+        write = asyncio.create_task(link.call("INCR", "x"))
+        await wait_until(lambda: holds(side, "x", b"2"))
+        proxy.cut()
+        proxy.replies.set()
+        assert await read == b"2"
+        assert await several == [b"2", 0]
+        with pytest.raises(LinkLost, match="unknown"):
+            await write
+    assert await side.call("GET", "x") == b"2"
+
+
 async def test_without_redis_nothing_is_sent_and_it_is_said_in_time(proxy: Proxy) -> None:
     async with Link(proxy.url, patience=0.3) as link:
         proxy.welcome = False
@@ -182,7 +203,7 @@ async def test_a_server_that_stands_still_is_given_up_and_found_again() -> None:
         async with Link(server.url, patience=0.3) as link:
             server.process.send_signal(signal.SIGSTOP)
             with pytest.raises(LinkLost, match="no answer"):
-                await link.call("PING")
+                await link.call("SET", "x", "1", "PX", 9)
             with pytest.raises(LinkDown):
                 await link.call("PING")
             server.process.send_signal(signal.SIGCONT)
