@@ -190,7 +190,7 @@ class Broker(Looks):
         """Park a question; its entry in the run's journal is in the same commit."""
         question = event.question
         if question.timeout_ms is None and any(isinstance(field, ConfirmField) for field in question.fields):
-            question = question.model_copy(update={"timeout_ms": self._confirm_ms})
+            question = question.changed(timeout_ms=self._confirm_ms)
             event = Ask(
                 event.run, event.fence, event.key, question, event.length, event.replaces, event.ours, event.data
             )

@@ -76,26 +76,17 @@ class Committer:
         kept: bool,
     ) -> tuple[Decision[R] | Refusal, bool]:
         """Decide, reading what the rule asks for; also tells whether anything was taken from what is kept."""
-        stale = False
-        docs: dict[Ref, Model | None] = {}
+        docs = _Docs(self._store, partition, view, kept=kept)
 
         def ids(kind: str) -> str:
             return fresh(kind, partition)
 
         while True:
             try:
-                return decide(rule, event, docs, self._store.now(), ids, self._spans), stale
+                return decide(rule, event, docs, self._store.now(), ids, self._spans), docs.stale
             except Missing as missing:
-                ref = missing.ref
-            known = self._store.kept(partition, ref) if kept else None
-            if known is None and kept and ref[0] == "seen":
-                known = ABSENT
-            if known is None:
-                known = (await self._store.read(partition, [ref]))[ref]
-            else:
-                stale = True
-            view[ref] = known
-            docs[ref] = known.model
+                view.update(await self._store.read(partition, [missing.ref]))
+                docs[missing.ref] = view[missing.ref].model
 
     async def _commit(
         self, decision: Decision[R], partition: int, view: dict[Ref, Stored], seqs: list[int] | None
@@ -123,3 +114,29 @@ class Committer:
             self.fenced += outcome.word == "FENCED"
             return LOST[outcome.word]
         return True
+
+
+class _Docs(dict[Ref, Model | None]):
+    """The documents of one decision: those that were read, and while `kept` those that this process remembers.
+
+    stale: something was taken from memory; an event key that was never seen is taken for new, its guard will tell.
+    """
+
+    def __init__(self, store: Store, partition: int, view: dict[Ref, Stored], *, kept: bool) -> None:
+        super().__init__()
+        self.stale = False
+        self._store = store
+        self._partition = partition
+        self._view = view
+        self._kept = kept
+
+    def __missing__(self, ref: Ref) -> Model | None:
+        known = self._store.kept(self._partition, ref) if self._kept else None
+        if known is None and self._kept and ref[0] == "seen":
+            known = ABSENT
+        if known is None:
+            raise KeyError(ref)
+        self.stale = True
+        self._view[ref] = known
+        self[ref] = known.model
+        return known.model

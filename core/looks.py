@@ -80,7 +80,7 @@ class Looks:
     async def whole(self, request: Request) -> Request:
         """Load a request's long texts."""
         text = await self.store.body(request.id) if request.body else None
-        return request if text is None else request.model_copy(update={"question": Question.model_validate_json(text)})
+        return request if text is None else request.changed(question=Question.model_validate_json(text))
 
     async def conversation(self, id: str, person: Person) -> Conversation | None:
         """Look at a conversation; a deleted one is not there."""

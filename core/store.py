@@ -196,9 +196,9 @@ def _stored(ref: Ref, reply: Reply) -> Stored:
     if isinstance(model, Run | Request | Conversation) and model.schema_ > SCHEMA:
         raise TooNew(f"{ref[1]!r} was written by a newer release (schema {model.schema_}): update Sayso")
     if isinstance(model, Run):
-        model = model.model_copy(update={"fence": int(fence), "halt": int(halt)})
+        model = model.changed(fence=int(fence), halt=int(halt))
     if isinstance(model, Listeners):
-        model = model.model_copy(update={"fence": int(fence)})
+        model = model.changed(fence=int(fence))
     return Stored(v.decode(), model)
 
 

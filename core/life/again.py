@@ -23,7 +23,7 @@ def moved(d: Draft, conversation: Conversation, run: Run) -> tuple[Conversation,
     if conversation.newest in (None, run.id):
         return conversation, run
     id = d.ids("r")
-    following = run.model_copy(update={"id": id, "moved_from": run.id, "fence": run.fence + 1, "changed_ms": d.now})
+    following = run.changed(id=id, moved_from=run.id, fence=run.fence + 1, changed_ms=d.now)
     d.put(("run", id), following)
     d.save_run(run, moved_to=id, cause="moved", fence=run.fence + 1, message="", requests=(), answered=(), unproved=())
     for name in run.requests:

@@ -58,7 +58,7 @@ def normal(question: Question) -> Question | Refusal:
             return _bad("subject", "an approval must name its tool")
         if question.subject is None and not (question.title.strip() or question.message.strip()):
             return _bad("subject", "a confirmation without a subject, title or message shows nothing to approve")
-    return question.model_copy(update={"fields": tuple(fields)})
+    return question.changed(fields=tuple(fields))
 
 
 def _normal_field(field: AnyField, question: Question) -> AnyField | Refusal:
@@ -73,7 +73,7 @@ def _normal_field(field: AnyField, question: Question) -> AnyField | Refusal:
                 return _bad(field.id, "a choice needs at least one option with a label")
             if not options:
                 return TextField(id=field.id, label=field.label, required=field.required)
-            return field.model_copy(update={"options": options})
+            return field.changed(options=options)
         case TextField():
             if field.pattern is not None:
                 try:
@@ -82,7 +82,7 @@ def _normal_field(field: AnyField, question: Question) -> AnyField | Refusal:
                     return _bad(field.id, f"the pattern is no regular expression: {error}")
             return field
         case SecretField():
-            return field if field.name else field.model_copy(update={"name": field.id})
+            return field if field.name else field.changed(name=field.id)
 
 
 def _normal_confirm(field: ConfirmField, question: Question) -> ConfirmField | Refusal:
@@ -100,7 +100,7 @@ def _normal_confirm(field: ConfirmField, question: Question) -> ConfirmField | R
         options = (*options, DENY)
     if len({option.id for option in options}) < len(options):
         return _bad(field.id, "option ids must be distinct")
-    return field.model_copy(update={"options": options})
+    return field.changed(options=options)
 
 
 def values(question: Question, given: Mapping[str, Json], *, whole: bool) -> dict[str, Json] | Refusal:

@@ -86,12 +86,13 @@ class Draft:
     def _get(self, ref: Ref, of: type[M], mode: Mode = "at") -> M | None:
         if ref in self.puts:
             found = self.puts[ref]
-        elif ref in self.docs:
-            found = self.docs[ref]
+        else:
+            try:
+                found = self.docs[ref]
+            except KeyError:
+                raise Missing(ref) from None
             if self.modes.get(ref) != "at":
                 self.modes[ref] = mode
-        else:
-            raise Missing(ref)
         if found is None or isinstance(found, of):
             return found
         raise TypeError(f"{ref!r} holds {type(found).__name__}")
@@ -151,19 +152,19 @@ class Draft:
 
     def save_run(self, run: Run, **changes: object) -> Run:
         """Want a run written with changes; its time of change is now."""
-        run = run.model_copy(update={"changed_ms": self.now, **changes})
+        run = run.changed(**{"changed_ms": self.now, **changes})
         self.put(("run", run.id), run)
         return run
 
     def save_conversation(self, conversation: Conversation, **changes: object) -> Conversation:
         """Want a conversation written with changes."""
-        conversation = conversation.model_copy(update={"changed_ms": self.now, **changes})
+        conversation = conversation.changed(**{"changed_ms": self.now, **changes})
         self.put(("conversation", conversation.id), conversation)
         return conversation
 
     def save_request(self, request: Request, **changes: object) -> Request:
         """Want a request written with changes."""
-        request = request.model_copy(update=changes)
+        request = request.changed(**changes)
         self.put(("request", request.id), request)
         return request
 

@@ -81,7 +81,7 @@ def _granted(d: Draft, conversation: Conversation, run: Run, question: Question,
     found = next((grant for grant in grants.all if grant.digest == name and grant.person == run.starter.id), None)
     if found is None:
         return False
-    used = tuple(g.model_copy(update={"used_ms": d.now}) if g is found else g for g in grants.all)
+    used = tuple(g.changed(used_ms=d.now) if g is found else g for g in grants.all)
     d.put(("grants", conversation.id), Grants(all=used))
     return True
 
@@ -108,7 +108,7 @@ def _open(
     )
     if len(question.model_dump_json(exclude_none=True)) > 3 * LONG:
         d.want(Body(request.id, question.model_dump_json(exclude_none=True)))
-        request = request.model_copy(update={"body": True, "question": _short(question)})
+        request = request.changed(body=True, question=_short(question))
     d.put(("request", request.id), request)
     d.log(run.root, "ask", e.key, run.fence, request=request.id, **e.data)
     if not request.surface and question.on_no_listener == "undeliverable":
@@ -127,7 +127,7 @@ def _open(
     d.save_run(
         run,
         state="waiting",
-        turn=run.turn.model_copy(update={"held": True}),
+        turn=run.turn.changed(held=True),
         requests=(*run.requests, request.id),
     )
     return Asked(request=request.id)
@@ -137,12 +137,10 @@ def _short(question: Question) -> Question:
     """What the rules need of a question whose whole text stands beside its document."""
     subject, schema = question.subject, question.edit_schema
     small = schema is not None and len(json.dumps(schema)) <= LONG
-    return question.model_copy(
-        update={
-            "message": question.message[:200],
-            "subject": Subject(tool=subject.tool[:200]) if subject is not None else None,
-            "edit_schema": schema if small else None,
-        }
+    return question.changed(
+        message=question.message[:200],
+        subject=Subject(tool=subject.tool[:200]) if subject is not None else None,
+        edit_schema=schema if small else None,
     )
 
 
@@ -220,11 +218,7 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
     taken = others(e, request)
     if taken is not None:
         return taken
-    sent = (
-        e.answer.model_copy(update={"values": {**given, **e.answer.values}})
-        if isinstance(e.answer, Accepted)
-        else e.answer
-    )
+    sent = e.answer.changed(values={**given, **e.answer.values}) if isinstance(e.answer, Accepted) else e.answer
     answer = outcome(request.question, sent)
     if isinstance(answer, Refusal):
         return answer
@@ -264,7 +258,7 @@ def _accept(
         conversation, run = moved(d, conversation, run)
     run = enqueue(d, conversation, run)
     d.want(Hint("run", run.id))
-    return told.model_copy(update={"run": run.id})
+    return told.changed(run=run.id)
 
 
 def _picked(answer: Accepted | Declined) -> Json:

@@ -108,7 +108,7 @@ def deliver(d: Draft, conversation: Conversation, run: Run) -> Delivered:
         cause=None,
         error=None,
         resumed=False,
-        turn=turn.model_copy(update={"held": False}),
+        turn=turn.changed(held=False),
         requests=requests,
         answered=(),
     )

@@ -38,7 +38,7 @@ def _use(d: Draft, run: Run, digest: str) -> str | None:
     for index, approval in enumerate(run.approvals):
         if approval.digest == digest and not approval.used:
             approvals = list(run.approvals)
-            approvals[index] = approval.model_copy(update={"used": True})
+            approvals[index] = approval.changed(used=True)
             d.save_run(run, approvals=tuple(approvals))
             return approval.request
     return None
