@@ -28,7 +28,7 @@ test: tools check ## Install what tests need, check, then run every test
 check: .venv/.ready-dev ## Lint, format, types, import contracts, Lua
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --project . --pythonpath $(BIN)/python
 	$(BIN)/lint-imports --no-logo
 	@luacheck core/*.lua bench/scripts/*.lua
 
