@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Literal
 
+from core.cards import Cards
 from core.commit import Committer
 from core.feed import LOOK, Feed, Listening
 from core.keys import Retention
@@ -84,6 +85,7 @@ class Broker(Looks):
         super().__init__(store, feeds)
         self.shelf = Shelf(store.link)
         self.committer = Committer(store, spans or Spans())
+        self.cards = Cards(store, self.committer)
         self._confirm_ms = confirm_ms
         self._watched: dict[str, list[Callable[[], None]]] = {}
         self._listening = [feed.listen("run", self._hinted) for feed in feeds]

@@ -3,6 +3,7 @@
 Keys of a partition (its hash tag in braces, so that every commit stays in one slot):
 
     c: conversation   r: run   q: request   g: grants   i: incarnation   o: origin   l listeners   e: event keys
+    k: card   p: how far a conversation was posted   m: whose a platform's message is
     j: journal   h: history   s: a run's own journal   b: long texts   x: snapshots   z: indexes   feed
 
 What has no time to live (`keeps_no_ttl`): unsettled conversations with their lists, pointers and grants, unsettled runs
@@ -15,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from core.card import Card, Pointer, Posted
 from core.life.decision import Kind, Model, Ref
 from core.model import TERMINAL, Conversation, Grants, Incarnation, Listeners, Origin, Run, Seen
 from core.question import Cancelled, Expired, Request, Undeliverable
@@ -34,6 +36,9 @@ LETTERS: dict[Kind, str] = {
     "origin": "o:",
     "listeners": "l",
     "seen": "e:",
+    "card": "k:",
+    "posted": "p:",
+    "pointer": "m:",
 }
 TYPES: dict[Kind, type[Model]] = {
     "conversation": Conversation,
@@ -44,6 +49,9 @@ TYPES: dict[Kind, type[Model]] = {
     "origin": Origin,
     "listeners": Listeners,
     "seen": Seen,
+    "card": Card,
+    "posted": Posted,
+    "pointer": Pointer,
 }
 # Hash tags of the sixteen partitions of a cluster, chosen so that their slots lie evenly.
 TAGS = [
@@ -80,6 +88,7 @@ class Retention:
     seen_ms: int = 2 * DAY
     forestalled_ms: int = 3_600_000
     grants_ms: int = 90 * DAY
+    card_ms: int = 30 * DAY
     history_cap: int = 10_000
     journal_cap: int = 20_000
     feed_cap: int = 10_000
@@ -102,6 +111,8 @@ class Retention:
                 return self.forestalled_ms if model.result == "forestalled" else self.seen_ms
             case Grants():
                 return self.grants_ms
+            case Card() | Posted() | Pointer():
+                return self.card_ms
             case Incarnation() | Listeners() | Origin():
                 return 0
 

@@ -131,6 +131,7 @@ class Approval(Value):
 class Run(Value):
     """One task of an agent. `root` names its keys and survives a move; `turn` is the live turn, if any.
 
+    rev rises with every change that a status card shows; card: the one that shows it.
     fence rises with every takeover, halt with every stop intent; both are kept beside the text, for the guards.
 
     requests: open, withdrawn, and answered but not yet delivered ones. unproved: turns whose end is not proved.
@@ -172,6 +173,8 @@ class Run(Value):
     ended_by: str | None = None
     effects: Literal["none", "done", "unknown"] | None = None
     urgent: bool = False
+    rev: int = 0
+    card: str | None = None
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 

@@ -149,6 +149,7 @@ class Request(Value):
 
     state: `open`, `withdrawn` (its run is paused; Resume opens it again) or `settled` (answer set, once).
     step: the place in the run's journal that asked. delivered: the turn that consumes the answer has recorded it.
+    rev: rises with every change that people can see; cards: place → the card that shows it there.
     mark: names the answer exactly, so that the same one again is known after its values are gone.
     """
 
@@ -173,6 +174,8 @@ class Request(Value):
     settled_ms: int | None = None
     delivered: bool = False
     mark: str | None = None
+    rev: int = 0
+    cards: dict[str, str] = {}
     ours: Literal["unknown_step"] | None = None
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)

@@ -9,7 +9,7 @@ These are pieces of the rules in `run.py` and `request.py`; nobody else calls th
 
 from __future__ import annotations
 
-from core.life.decision import Owe, Settle, Timer, Untimer, Wipe
+from core.life.decision import Timer, Untimer, Wipe
 from core.life.draft import Draft
 from core.model import Conversation, Json, Person, Run, digest
 from core.question import Accepted, Cancelled, Declined, Expired, Question, Request, SecretField, Undeliverable
@@ -101,9 +101,6 @@ def show(d: Draft, request: Request) -> Request:
     if timeout:
         request = d.save_request(request, deadline_ms=d.now + timeout)
         d.want(Timer("deadline", request.id, d.now + timeout))
-    prefix = request.origin.split("-", 1)[0]
-    if prefix != "chat":
-        d.want(Owe("unshown", request.id, d.now, of=prefix))
     d.tell(request.conversation, "request.opened", request.run, **card(request))
     return request
 
@@ -142,9 +139,6 @@ def card(request: Request) -> dict[str, Json]:
 def _unshow(d: Draft, request: Request) -> None:
     if request.deadline_ms is not None:
         d.want(Untimer("deadline", request.id))
-    prefix = request.origin.split("-", 1)[0]
-    if prefix != "chat":
-        d.want(Settle("unshown", request.id, of=prefix))
 
 
 def _public(request: Request, answer: AnyAnswer) -> dict[str, Json]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
+from core.card import Card, Pointer, Posted
 from core.model import (
     Conversation,
     Entry,
@@ -26,8 +27,20 @@ from core.model import (
 )
 from core.question import Request
 
-Kind = Literal["conversation", "run", "request", "grants", "incarnation", "origin", "listeners", "seen"]
-Model = Conversation | Run | Request | Grants | Incarnation | Origin | Listeners | Seen
+Kind = Literal[
+    "conversation",
+    "run",
+    "request",
+    "grants",
+    "incarnation",
+    "origin",
+    "listeners",
+    "seen",
+    "card",
+    "posted",
+    "pointer",
+]
+Model = Conversation | Run | Request | Grants | Incarnation | Origin | Listeners | Seen | Card | Posted | Pointer
 Ref = tuple[Kind, str]
 FAR = 1 << 53
 

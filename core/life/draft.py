@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from core.card import Card, Pointer, Posted
+from core.life.debt import indebt
 from core.life.decision import (
     FAR,
     Decision,
@@ -49,7 +51,7 @@ from core.question import Request
 
 R = TypeVar("R")
 E = TypeVar("E")
-M = TypeVar("M", Conversation, Run, Request, Grants, Incarnation, Origin, Listeners, Seen)
+M = TypeVar("M", Conversation, Run, Request, Grants, Incarnation, Origin, Listeners, Seen, Card, Posted, Pointer)
 Mode = Literal["at", "fence", "exists"]
 
 
@@ -80,6 +82,7 @@ class Draft:
         self.from_ms = 0
         self.until_ms = FAR
         self.spare = True
+        self.origin_of: dict[str, str] = {}
 
     # reading
 
@@ -137,6 +140,14 @@ class Draft:
     def origin(self, name: str) -> Origin | None:
         """Read where an origin points."""
         return self._get(("origin", name), Origin)
+
+    def card(self, id: str) -> Card | None:
+        """Read one showing."""
+        return self._get(("card", id), Card)
+
+    def posted(self, conversation: str) -> Posted:
+        """Read how far a conversation was brought to its platform."""
+        return self._get(("posted", conversation), Posted) or Posted()
 
     def seen(self, key: str) -> Seen | None:
         """Read whether an event key took effect already."""
@@ -236,6 +247,7 @@ def decide(
                 before if isinstance(before, Conversation) else None,
                 model if isinstance(model, Conversation) else None,
             )
+    indebt(draft)
     return Decision(
         result=result,
         guards=(*_guards(draft), *draft.extra),

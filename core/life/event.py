@@ -114,12 +114,16 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """A turn records or tells something that changes no document: a result, a message, a piece of text, a status."""
+    """A turn records or tells something that changes no document: a result, a message, a piece of text, a status.
+
+    origin: of the conversation, so that its platform hears of new texts.
+    """
 
     run: str
     root: str
     conversation: str
     fence: int
+    origin: str = ""
     length: int | None = None
     steps: tuple[Step, ...] = ()
     entries: tuple[Entry, ...] = ()

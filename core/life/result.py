@@ -122,6 +122,14 @@ class Changed(Value):
     next_run: str | None = None
 
 
+class Showing(Value):
+    """A showing was begun; None when there is nothing to show any more."""
+
+    kind: Literal["showing"] = "showing"
+    card: str | None
+    attempt: int = 1
+
+
 class Kept(Value):
     """Recorded; there is nothing more to say."""
 
@@ -142,6 +150,7 @@ Result = Annotated[
     | Delivered
     | Asked
     | Changed
+    | Showing
     | Kept,
     Field(discriminator="kind"),
 ]

@@ -51,6 +51,7 @@ def append(d: Draft, e: Append) -> Kept | Refusal:
         d.guard(Guard("length", ("run", e.root), fence=e.length))
     d.want(*(Log(e.root, step) for step in e.steps))
     d.want(*(Write(e.conversation, entry) for entry in e.entries))
+    d.origin_of[e.conversation] = e.origin or "chat-"
     d.want(*(Tell(e.conversation, event) for event in e.tell))
     return Kept()
 

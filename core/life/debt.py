@@ -1,0 +1,99 @@
+"""What front ends owe their people after a change: cards to show and edit, texts to bring.
+
+Worked out when a draft is closed, from the documents before and after, so that no rule can forget it:
+
+    unshown   a request is open and has a place (its origin, its copies) without a card
+    debt      a card shows an older revision than its request, or its run's status, has
+    outbox    a conversation of a platform has history that was not brought there
+
+The dashboard reads the state itself and is owed nothing. Source: DESIGN sections 1 and 8.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.life.decision import Owe, Settle, Write
+from core.model import Conversation, Run
+from core.question import Request
+
+if TYPE_CHECKING:
+    from core.life.draft import Draft
+
+TOLD = frozenset({"agent", "note"})
+
+
+def prefix(place: str) -> str:
+    """The front end that serves a place: `tg` of `tg-42.7`."""
+    return place.split("-", 1)[0]
+
+
+def places(request: Request) -> tuple[str, ...]:
+    """Where a request is shown by cards: its origin and its copies; the dashboard needs none."""
+    return tuple(
+        place for place in dict.fromkeys((request.origin, *request.question.copies)) if prefix(place) != "chat"
+    )
+
+
+def indebt(d: Draft) -> None:
+    """Want what front ends owe after this change."""
+    for ref, model in list(d.puts.items()):
+        before = d.docs.get(ref)
+        match model:
+            case Request():
+                _request(d, before if isinstance(before, Request) else None, model)
+            case Run() if prefix(model.origin) != "chat":
+                _run(d, before if isinstance(before, Run) else None, model)
+            case _:
+                pass
+    for effect in list(d.effects):
+        if isinstance(effect, Write) and effect.entry.role in TOLD:
+            origin = _origin(d, effect.conversation)
+            if origin is not None and prefix(origin) != "chat":
+                d.want(Owe("outbox", effect.conversation, d.now, of=prefix(origin)))
+
+
+def _request(d: Draft, before: Request | None, after: Request) -> None:
+    for place in places(after) if after.question.copies or prefix(after.origin) != "chat" else ():
+        if after.state == "open" and place not in after.cards:
+            d.want(Owe("unshown", f"{after.id} {place}", d.now, of=prefix(place)))
+        elif after.state != "open":
+            d.want(Settle("unshown", f"{after.id} {place}", of=prefix(place)))
+    if not after.cards or before is None or _seen(before) == _seen(after):
+        return
+    d.put(("request", after.id), after.changed(rev=before.rev + 1))
+    for place, card in after.cards.items():
+        d.want(Owe("debt", card, d.now, of=prefix(place)))
+
+
+def _seen(request: Request) -> tuple[object, ...]:
+    """What a card shows of a request."""
+    answer = request.answer
+    return (
+        request.state,
+        answer.outcome if answer else None,
+        request.given,
+        request.deadline_ms,
+        request.delivered,
+        request.surface,
+        request.run,
+    )
+
+
+def _run(d: Draft, before: Run | None, after: Run) -> None:
+    if before is not None and (before.shown, before.cause, before.error, before.urgent) == (
+        after.shown,
+        after.cause,
+        after.error,
+        after.urgent,
+    ):
+        return
+    d.put(("run", after.id), after.changed(rev=(before.rev if before else after.rev) + 1))
+    d.want(Owe("debt", f"run:{after.id}", d.now, of=prefix(after.origin)))
+
+
+def _origin(d: Draft, conversation: str) -> str | None:
+    found = d.puts.get(("conversation", conversation)) or d.docs.get(("conversation", conversation))
+    if isinstance(found, Conversation):
+        return found.origin
+    return d.origin_of.get(conversation)
