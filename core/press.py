@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeGuard
+from typing import Literal, TypeGuard, get_args
 
 Verb = Literal[
     "option",
@@ -38,25 +38,7 @@ Verb = Literal[
     "text",
     "page",
 ]
-WORDS: frozenset[str] = frozenset(
-    [
-        "done",
-        "skip",
-        "back",
-        "deny",
-        "abort",
-        "cancel",
-        "sure",
-        "keep",
-        "pause",
-        "resume",
-        "stop",
-        "retry",
-        "revert",
-        "text",
-        "page",
-    ]
-)
+WORDS: frozenset[str] = frozenset(get_args(Verb)) - {"option", "turn"}
 SHAPE = re.compile(r"v1:([a-z0-9]{16}):([a-z0-9]{1,16})")
 OPTION = re.compile(r"(?:f(\d{1,2}))?o(\d{1,3})")
 TURN = re.compile(r"p(\d{1,3})")
