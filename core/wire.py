@@ -126,8 +126,15 @@ class Wire(asyncio.Protocol):
 
 
 async def _connect(connection: AbstractConnection) -> None:
+    """Connect, and be cancelled when told so: redis-py sends within `wait_for`, which can swallow a cancel."""
+    task = asyncio.current_task()
+    told_before = task.cancelling() if task else 0
     try:
-        await connection.connect()
+        try:
+            await connection.connect()
+        finally:
+            if task and task.cancelling() > told_before:
+                raise asyncio.CancelledError
     except BaseException:
         with contextlib.suppress(RedisError, OSError):
             await connection.disconnect(nowait=True)

@@ -9,6 +9,7 @@ import pytest
 
 from core.errors import LinkDown, LinkLost, ServerRefused
 from core.link import Link
+from core.wire import Address, Wire
 from tests.faults.proxy import Proxy
 from tests.proves import proves
 from tests.redis_server import RedisServer, running_server
@@ -52,6 +53,21 @@ async def test_replies_come_in_order_and_as_bytes(redis_url: str) -> None:
             [],
             None,
         ]
+
+
+async def test_connecting_ends_when_it_is_cancelled_wherever_it_is(redis_url: str) -> None:
+    """redis-py waits in a way that can swallow a cancel; a reader that is told to end would connect for ever."""
+    address = Address(redis_url, "sayso", 5.0)
+    for count in range(1, 100):
+        wire = Wire(lambda reply: None, lambda wire, why: None)
+        opening = asyncio.create_task(wire.open(address))
+        await turns(count)
+        if opening.done():
+            wire.close()
+            return
+        opening.cancel()
+        assert isinstance((await asyncio.gather(opening, return_exceptions=True))[0], asyncio.CancelledError)
+    raise AssertionError("it never connected")
 
 
 async def test_commands_of_one_turn_travel_in_one_write(redis_url: str) -> None:
