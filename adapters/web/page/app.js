@@ -1,0 +1,232 @@
+/**
+ * The page: makes the parts, connects them, and keeps the address, the title and what is shown in step.
+ * Must not know: how any part draws itself.
+ */
+
+import "./timeline.js";
+import "./composer.js";
+import "./run-bar.js";
+import "./sidebar.js";
+import "./pending.js";
+import { Acts } from "./acts.js";
+import { Answers } from "./answers.js";
+import { Commands } from "./commands.js";
+import { announce, el, fill, icon } from "./dom.js";
+import { keepDraft } from "./drafts.js";
+import { visible } from "./escapes.js";
+import { showGrants } from "./grants.js";
+import { Drawer } from "./drawer.js";
+import { Outbox } from "./outbox.js";
+import { Store } from "./store.js";
+import { welcome } from "./welcome.js";
+import { now, place, refusal } from "./words.js";
+
+/** @param {string} id @returns {any} */
+const part = (id) => document.getElementById(id);
+
+const store = new Store();
+const outbox = new Outbox();
+const answers = new Answers();
+const acts = new Acts(store);
+const commands = new Commands(store, acts, notice);
+const [side, timeline, pending, runs, composer, empty] = ["side", "timeline", "pending", "runs", "composer", "empty"].map(part);
+const drawer = new Drawer(side, part("menu"), part("shade"));
+const doors = {
+  answers,
+  acts,
+  retry: (/** @type {string} */ key) => outbox.retry(key),
+  edit: (/** @type {string} */ key) => { composer.put(outbox.discard(key)?.text ?? ""); composer.takeFocus(); },
+  older: () => store.older(),
+};
+
+// ── what is shown ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+function showThread() {
+  if (store.place !== "chat") return;
+  const { thread } = store;
+  const waiting = outbox.of(store.current);
+  const blank = !thread && !waiting.length;
+  empty.hidden = !blank || Boolean(store.trouble);
+  timeline.hidden = blank;
+  timeline.show(thread, waiting, doors);
+  const asking = new Set(thread?.open.map((item) => item.card.run));
+  runs.show((thread?.active ?? []).filter((run) => run.state !== "waiting" || !asking.has(run.run)), acts);
+  composer.show(store.current, expectation());
+  const title = thread?.conversation.title || (store.current ? "Conversation" : "New conversation");
+  fill(part("title"), visible(title));
+  fill(part("agent"), thread?.conversation.agent ? visible(thread.conversation.agent) : null);
+  part("permissions").hidden = !thread;
+  if (store.trouble && !thread?.loaded) notice(store.trouble);
+  showTitle();
+}
+
+/** What a text would do now, in the words of the box. */
+function expectation() {
+  const { thread } = store;
+  const open = thread?.open ?? [];
+  if (open.length === 1) {
+    const [field, more] = open[0].card.fields;
+    if (more) return "Fill in the form above";
+    return field.kind === "text" ? "Type your answer" : field.kind === "secret" ? "Not here: never type a secret into the chat" : "Press an option, or type its name or number";
+  }
+  if (open.length > 1) return "Several questions wait: answer each on its card";
+  const active = thread?.active ?? [];
+  if (active.some((run) => run.state === "working" || run.state === "queued")) return "Steer the run: add something while it works";
+  return thread ? "Reply…" : `Message ${store.me?.agent ?? "the agent"}…`;
+}
+
+function showPlace() {
+  const list = store.place === "pending";
+  pending.hidden = !list;
+  part("dock").hidden = list;
+  if (list) {
+    empty.hidden = timeline.hidden = true;
+    fill(part("title"), "Waiting for you");
+    fill(part("agent"));
+    part("permissions").hidden = true;
+    pending.show(store, doors);
+  } else {
+    pending.leave();
+    if (store.me && !empty.childElementCount) fill(empty, el("div", { class: "column" }, welcome(store.me.agent, say)));
+    showThread();
+    if (!matchMedia("(pointer: coarse)").matches && !document.querySelector("dialog[open]")) composer.takeFocus();
+  }
+  side.show(store, acts);
+  showTitle();
+}
+
+function showTitle() {
+  const name = store.place === "pending" ? "Waiting for you" : store.thread?.conversation.title;
+  document.title = `${store.waiting ? `(${store.waiting}) ` : ""}${name ? `${name} · ` : ""}Sayso`;
+}
+
+function showLink() {
+  const words = { connecting: "", live: "", reconnecting: "Reconnecting…" }[store.socket.state];
+  const line = part("link");
+  if (line.textContent !== words) fill(line, words);
+  line.classList.toggle("is-lost", store.socket.state === "reconnecting");
+}
+
+/** A line of ours above the box, for what was not taken. @param {string} words */
+function notice(words) {
+  const places = part("notices");
+  const known = [...places.children].find((one) => one.dataset.words === words);
+  known?.remove();
+  const line = el("div", { class: "notice", dataset: { words } }, el("span", null, visible(words)),
+    el("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", onclick: () => line.remove() }, icon("close")));
+  places.append(line);
+  while (places.childElementCount > 3) places.firstElementChild.remove();
+  setTimeout(() => line.remove(), 20_000);
+}
+
+// ── what people do ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** @param {string} text @param {any[]} [attachments] */
+function say(text, attachments = []) {
+  part("notices").replaceChildren();
+  timeline.toEnd(false);
+  outbox.send({ conversation: store.current, text, attachments, agent: store.current ? undefined : store.me?.agent });
+}
+
+composer.addEventListener("said", (/** @type {any} */ event) => say(event.detail.text, event.detail.attachments));
+outbox.addEventListener("change", () => store.changed("thread"));
+outbox.addEventListener("result", (/** @type {any} */ event) => {
+  const { item, result, fresh } = event.detail;
+  if (result.kind === "sent" && fresh && store.place === "chat" && !store.current) location.hash = result.conversation;
+  else if (result.kind !== "sent") commands.did(result, item);
+});
+outbox.addEventListener("refused", (/** @type {any} */ event) => {
+  const { item, problem } = event.detail;
+  notice(problem.standing.outcome ? standingWords(problem.standing) : refusal(problem));
+  if (problem.code === "secret") return;
+  if (item.conversation !== store.current || composer.box.value) return keepDraft(item.conversation, item.text);
+  composer.put(item.text);
+});
+answers.addEventListener("answered", (/** @type {any} */ event) => {
+  const { request, result } = event.detail;
+  if (!result.settled && result.settled !== undefined) return;
+  const answer = result.answer ?? {};
+  settle(request, { outcome: answer.outcome ?? "accepted", values: answer.values, reason: answer.reason, by: store.me?.person.name, where: "chat", at: now(), receipt: true });
+});
+answers.addEventListener("standing", (/** @type {any} */ event) => {
+  const { request, standing } = event.detail;
+  const { outcome, by, where, at, values, reason } = standing;
+  settle(request, { outcome, by, where, at, values, reason });
+  notice(standingWords(standing));
+});
+acts.addEventListener("notice", (/** @type {any} */ event) => notice(event.detail));
+acts.addEventListener("done", (/** @type {any} */ event) => {
+  if (store.place === "pending" && event.detail.verb !== "whole") pending.show(store, doors);
+});
+
+/** A card is settled, before its event comes. @param {string} request @param {any} changes */
+function settle(request, changes) {
+  pending.changed(request, { state: "settled", ...changes });
+  for (const thread of store.threads.values()) {
+    const item = thread.find(`q:${request}`);
+    if (item?.kind === "card" && item.card.state !== "settled") thread.put({ ...item, card: { ...item.card, state: "settled", ...changes } });
+  }
+  announce("Recorded");
+  store.changed("thread");
+}
+
+/** @param {any} standing */
+function standingWords(standing) {
+  if (standing.outcome === "expired") return "Too late: nobody answered in time, the question is closed.";
+  const who = standing.by ? ` by ${standing.by}` : "";
+  const where = standing.where ? ` on ${place(standing.where)}` : "";
+  return standing.by ? `Already answered${who}${where}. That answer stands.` : standing.detail || "The question is closed.";
+}
+
+// ── what the server tells ───────────────────────────────────────────────────────────────────────────────────────────
+
+store.addEventListener("list", () => { side.show(store, acts); showTitle(); });
+store.addEventListener("thread", () => {
+  for (const item of store.thread?.items ?? []) if (item.kind === "said" && item.role === "person") claim(item);
+  showThread();
+});
+store.addEventListener("place", showPlace);
+store.addEventListener("link", showLink);
+store.addEventListener("gone", (/** @type {any} */ event) => {
+  history.replaceState(null, "", "#new");
+  if (event.detail) notice("This conversation was deleted.");
+});
+store.addEventListener("card", (/** @type {any} */ event) => pending.changed(event.detail.request, event.detail));
+let openBefore = 0;
+store.addEventListener("list", () => {
+  if (store.place === "pending" && store.waiting !== openBefore) pending.show(store, doors);
+  openBefore = store.waiting;
+});
+
+/** @type {WeakSet<object>} */
+const claimed = new WeakSet();
+/** @param {import("./thread.js").Said} item */
+function claim(item) {
+  if (claimed.has(item) || !store.current) return;
+  claimed.add(item);
+  if (item.at > Date.now() - 300_000) outbox.claim(store.current, item.run, item.text);
+}
+
+// ── addresses ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+function route() {
+  const name = decodeURIComponent(location.hash.slice(1));
+  if (name === "message") return composer.takeFocus();
+  drawer.close();
+  part("notices").replaceChildren();
+  if (name === "pending") store.showPending();
+  else store.show(/^c[0-9a-z]{6,}$/.test(name) ? name : null);
+}
+
+addEventListener("hashchange", route);
+addEventListener("keydown", (event) => {
+  if (event.key === "/" && !/** @type {Element} */ (event.target).closest("input, textarea, [contenteditable]") && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    composer.takeFocus();
+  }
+});
+part("menu").append(icon("menu"));
+part("permissions").append(icon("shield"));
+part("permissions").addEventListener("click", () => store.current && showGrants(store.current, acts));
+route();
+store.open().catch((error) => notice(refusal(error)));

@@ -1,0 +1,71 @@
+/**
+ * What is shown after a text that was no message: an answer, a stop, a command.
+ * Must not know: how commands are read; the server says what a text was.
+ */
+
+import { showGrants } from "./grants.js";
+import { HELP, stateWords } from "./words.js";
+
+export class Commands {
+  /**
+   * @param {import("./store.js").Store} store
+   * @param {import("./acts.js").Acts} acts
+   * @param {(words: string) => void} notice
+   */
+  constructor(store, acts, notice) {
+    this.store = store;
+    this.acts = acts;
+    this.notice = notice;
+  }
+
+  /** @param {any} result @param {import("./outbox.js").Waiting} item */
+  did(result, item) {
+    switch (result.kind) {
+      case "opened":
+        location.hash = result.conversation;
+        break;
+      case "stopped":
+        this.notice(result.joined ? "It is stopping already." : `${stateWords({ state: result.state })}.`);
+        break;
+      case "told":
+        this.told(result);
+        break;
+      default:
+    }
+  }
+
+  /** @param {any} result */
+  told({ command, argument }) {
+    const { store } = this;
+    switch (command) {
+      case "pending":
+        location.hash = "pending";
+        break;
+      case "grants":
+        if (store.current) void showGrants(store.current, this.acts);
+        break;
+      case "status":
+        this.notice(store.thread?.active.map((run) => stateWords(run)).join("\n") || "Nothing is running here.");
+        break;
+      case "agent":
+        this.notice(`Agents here: ${store.me?.agents.join(", ")}. New conversations use ${store.me?.agent}.`);
+        break;
+      case "jobs":
+        this.notice("No background jobs are running.");
+        break;
+      case "cancel":
+      case "pause":
+        this.notice("Nothing is running here. Paused tasks stand under “Waiting for you”.");
+        break;
+      case "resume":
+        location.hash = "pending";
+        break;
+      case "help":
+      case "start":
+        this.notice(HELP);
+        break;
+      default:
+        this.notice(`/${command} needs more: ${argument || HELP}`);
+    }
+  }
+}

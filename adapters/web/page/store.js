@@ -1,0 +1,187 @@
+/**
+ * What the page knows: who is here, the list of conversations, the threads that were opened, which one is shown.
+ * Must not know: elements. Says `list`, `thread`, `place`, `link` when something changed, at most once a frame each.
+ */
+
+import { api, Problem } from "./api.js";
+import { apply } from "./events.js";
+import { refusal } from "./words.js";
+import { Thread } from "./thread.js";
+import { Socket } from "./socket.js";
+
+const KEPT = 8;
+
+export class Store extends EventTarget {
+  constructor() {
+    super();
+    /** @type {{person: {id: string, name: string, role: string}, agents: string[], agent: string, version: string} | null} */
+    this.me = null;
+    /** @type {any[]} */
+    this.list = [];
+    /** @type {Map<string, Thread>} the newest used is last */
+    this.threads = new Map();
+    /** @type {string | null} the conversation shown; null: a new one */
+    this.current = null;
+    /** @type {"chat" | "pending"} */
+    this.place = "chat";
+    /** @type {string | null} */
+    this.trouble = null;
+    this.socket = new Socket();
+    /** @type {Set<string>} */
+    this.due = new Set();
+    this.socket.addEventListener("told", (/** @type {any} */ event) => this.heard(event.detail));
+    this.socket.addEventListener("link", () => this.changed("link"));
+    this.socket.addEventListener("mended", () => this.refresh());
+    this.socket.addEventListener("doubt", () => void api.me().catch(() => null));
+  }
+
+  async open() {
+    this.socket.open();
+    [this.me] = await Promise.all([api.me(), this.refresh()]);
+    this.changed("list");
+    this.changed("place");
+  }
+
+  async refresh() {
+    try {
+      const { conversations } = await api.conversations();
+      this.list = conversations;
+      this.changed("list");
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+    }
+  }
+
+  /** @param {string} what */
+  changed(what) {
+    if (!this.due.size) requestAnimationFrame(() => this.tell());
+    if (document.hidden && !this.due.size) setTimeout(() => this.tell(), 50);
+    this.due.add(what);
+  }
+
+  tell() {
+    const due = [...this.due];
+    this.due.clear();
+    for (const what of due) this.dispatchEvent(new Event(what));
+  }
+
+  get thread() {
+    return this.current ? this.threads.get(this.current) ?? null : null;
+  }
+
+  /** How many questions wait for this person, everywhere. */
+  get waiting() {
+    return this.list.reduce((sum, one) => sum + (one.open ?? 0), 0);
+  }
+
+  /** Show a conversation; null: a new one. @param {string | null} id */
+  async show(id) {
+    const before = this.current;
+    this.place = "chat";
+    this.current = id;
+    this.trouble = null;
+    this.changed("place");
+    this.changed("thread");
+    if (before && before !== id) this.socket.unfollow(before);
+    if (!id) return;
+    const known = this.threads.get(id);
+    if (known?.loaded) {
+      this.threads.delete(id);
+      this.threads.set(id, known);
+      if (before !== id || !this.socket.following.has(id)) this.socket.follow(id, known.seq);
+    } else await this.load(id);
+  }
+
+  showPending() {
+    this.place = "pending";
+    if (this.current) this.socket.unfollow(this.current);
+    this.current = null;
+    this.changed("place");
+  }
+
+  /** @param {string} id */
+  async load(id) {
+    const thread = this.threads.get(id) ?? new Thread(id);
+    this.threads.set(id, thread);
+    for (const old of [...this.threads.keys()].slice(0, -KEPT)) if (old !== this.current) this.threads.delete(old);
+    try {
+      const snapshot = await api.snapshot(id);
+      thread.load(snapshot);
+      this.trouble = null;
+      if (this.current === id) this.socket.follow(id, thread.seq);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.status === 404 || error.status === 410) this.forget(id);
+      if (this.current === id || error.status === 404 || error.status === 410) {
+        this.trouble = error.unheard ? "The conversation could not be loaded. It is tried again when the connection is back." : refusal(error);
+        if (error.unheard) setTimeout(() => this.current === id && !thread.loaded && this.load(id), 3000);
+      }
+    }
+    this.changed("thread");
+  }
+
+  async older() {
+    const { thread } = this;
+    if (!thread?.more || thread.loadingOlder) return;
+    thread.loadingOlder = true;
+    try {
+      const page = await api.older(thread.id, thread.oldest);
+      thread.prepend(page.history ?? []);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+    } finally {
+      thread.loadingOlder = false;
+    }
+    this.changed("thread");
+  }
+
+  /** @param {import("./socket.js").Told} told */
+  heard(told) {
+    const id = told.conversation;
+    if (told.type === "conversation.changed") return this.listed(told.conversation);
+    if (told.type === "conversation.deleted" && id) return this.forget(id);
+    const thread = id ? this.threads.get(id) : null;
+    if (!thread || !id) return;
+    if (told.type === "reset") return void this.load(id);
+    if (told.type === "followed") return;
+    apply(thread, told);
+    this.dispatchEvent(new CustomEvent("told", { detail: told }));
+    if (id === this.current) this.changed("thread");
+  }
+
+  /** @param {any} item  of the list; `deleted` takes it out */
+  listed(item) {
+    const at = this.list.findIndex((one) => one.id === item.id);
+    if (item.deleted) {
+      if (at >= 0) this.list.splice(at, 1);
+    } else if (at >= 0) this.list[at] = item;
+    else this.list.push(item);
+    this.list.sort((a, b) => b.changed - a.changed);
+    const thread = this.threads.get(item.id);
+    if (thread) thread.conversation = { ...thread.conversation, ...item };
+    this.changed("list");
+  }
+
+  /** A conversation is gone. @param {string} id */
+  forget(id) {
+    const loaded = this.threads.get(id)?.loaded;
+    this.socket.unfollow(id);
+    this.threads.delete(id);
+    this.list = this.list.filter((one) => one.id !== id);
+    this.changed("list");
+    if (this.current !== id) return;
+    this.current = null;
+    this.changed("place");
+    this.changed("thread");
+    this.dispatchEvent(new CustomEvent("gone", { detail: loaded }));
+  }
+
+  /** A card is known better than before. @param {any} card */
+  cardChanged(card) {
+    const thread = this.threads.get(card.conversation);
+    const before = thread?.find(`q:${card.request}`);
+    if (before?.kind === "card") thread?.put({ ...before, card: { ...before.card, ...card } });
+    this.dispatchEvent(new CustomEvent("card", { detail: card }));
+    this.changed("thread");
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The buttons that stop a task or a question: Cancel asks "sure?" in place because it discards, Pause and Abort do not.
+ * Must not know: how a stop is carried out.
+ */
+
+import { el, fill } from "./dom.js";
+
+/** @typedef {import("./acts.js").Acts} Acts */
+
+/**
+ * The row under an open question.
+ * @param {any} card
+ * @param {Acts} acts
+ */
+export function taskButtons(card, acts) {
+  const abort = el("button", { type: "button", class: "link", title: "Stop at this question and keep everything; you can resume later", onclick: () => acts.abort(card) }, "Abort (pause)");
+  const more = card.deadline ? el("button", { type: "button", class: "link", onclick: () => acts.extend(card, 1800) }, "30 more minutes") : null;
+  const row = el("footer", null, abort, cancelButton(card.run, acts, "link"), more);
+  return row;
+}
+
+/**
+ * Cancel, which asks once, in its own place.
+ * @param {string} run
+ * @param {Acts} acts
+ * @param {string} look  class of the first button
+ */
+export function cancelButton(run, acts, look) {
+  const holder = el("span", { class: "sure" });
+  const ask = () => {
+    const yes = el("button", { type: "button", class: "button small danger", onclick: () => { rest(false); acts.run(run, "cancel"); } }, "Yes, cancel it");
+    const no = el("button", { type: "button", class: "button small", onclick: () => rest(true) }, "Keep it");
+    fill(holder, el("span", { class: "sure-words" }, "Sure? What it did so far is discarded."), yes, no);
+    no.focus();
+  };
+  const rest = (/** @type {boolean} */ focus) => {
+    const first = el("button", { type: "button", class: look, onclick: ask }, "Cancel task");
+    fill(holder, first);
+    if (focus) first.focus();
+  };
+  holder.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Escape" && holder.childElementCount > 1) { event.stopPropagation(); rest(true); }
+  });
+  rest(false);
+  return holder;
+}
