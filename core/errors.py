@@ -1,6 +1,7 @@
 """Every error of ours that a caller may catch, in one tree. It knows no cause: who raises says what happened.
 
 SaysoError
+├── FileRefused             a file is too large, or there is no room for it
 └── StoreError              Redis did not do it
     ├── LinkLost            the connection broke while it was under way: the outcome is unknown
     ├── LinkDown            there was no connection: surely nothing was sent, nothing is stored
@@ -13,6 +14,10 @@ SaysoError
 
 class SaysoError(Exception):
     """Whatever Sayso raises on purpose."""
+
+
+class FileRefused(SaysoError):
+    """A file cannot be stored or read; the text says why."""
 
 
 class StoreError(SaysoError):

@@ -1,0 +1,166 @@
+"""How an agent asks a person: confirm, choose, ask, form; each waits for the answer, over parks and restarts.
+
+This file must not know how a question waits; what it is made of is in `asking.py`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Literal, overload
+
+from core import asking
+from core.asking import Approval, Format, OptionLike
+from core.errors import SaysoError
+from core.model import Json
+from core.question import Accepted, ChoiceField, ConfirmField, Option, Question, TextField
+
+
+class NotYet(SaysoError):
+    """This release cannot do that yet; the text says what will bring it."""
+
+
+class Asks(ABC):
+    """The verbs that ask. Each raises `Denied` when the person says no, and `NotAskable` when nobody could answer."""
+
+    @abstractmethod
+    async def _ask(self, verb: str, question: Question) -> Accepted:
+        """Ask, and wait for a yes."""
+
+    async def confirm(
+        self,
+        title: str,
+        *,
+        tool: str | None = None,
+        arguments: Mapping[str, Json] | None = None,
+        message: str = "",
+        restricted: bool = False,
+        edit_schema: Mapping[str, Json] | None = None,
+        timeout: float | None = None,
+        options: Sequence[Option] | None = None,
+    ) -> Approval:
+        """Ask for a yes. With `tool` it approves exactly one call of it with these arguments, shown whole.
+
+        edit_schema: a JSON schema within which the person may change the arguments; act with those of the result.
+        timeout: seconds; None is the default for confirmations, 0 waits without end.
+
+        Raises: `Denied` when a person says no.
+        """
+        question = asking.confirmation(
+            title,
+            tool=tool,
+            arguments=arguments,
+            message=message,
+            restricted=restricted,
+            edit_schema=edit_schema,
+            timeout=timeout,
+            given=options,
+        )
+        return asking.approval(question, await self._ask("confirm", question))
+
+    @overload
+    async def choose(
+        self,
+        title: str,
+        options: Sequence[OptionLike],
+        *,
+        multiple: Literal[False] = False,
+        allow_other: bool = False,
+        message: str = "",
+        timeout: float | None = None,
+    ) -> str: ...
+    @overload
+    async def choose(
+        self,
+        title: str,
+        options: Sequence[OptionLike],
+        *,
+        multiple: Literal[True],
+        allow_other: bool = False,
+        min: int = 0,
+        max: int | None = None,
+        message: str = "",
+        timeout: float | None = None,
+    ) -> list[str]: ...
+    async def choose(
+        self,
+        title: str,
+        options: Sequence[OptionLike],
+        *,
+        multiple: bool = False,
+        allow_other: bool = False,
+        min: int = 0,
+        max: int | None = None,
+        message: str = "",
+        timeout: float | None = None,
+    ) -> str | list[str]:
+        """Let the person pick one option, or several; returns the whole text of a plain option, the id of one with it.
+
+        options: texts, or objects with `label`, `description` and perhaps `id`; blank ones are left out.
+        allow_other: the person may write something else, and that text is returned.
+
+        Raises: `NotAskable` when there is nothing to pick; `Denied` when the person refuses to.
+        """
+        field = asking.choice_field("choice", "", options, multiple=multiple, allow_other=allow_other, min=min, max=max)
+        picked = await self._one("choose", title, field, message, timeout)
+        if multiple:
+            return [str(one) for one in picked] if isinstance(picked, list) else [str(picked)]
+        return str(picked)
+
+    @overload
+    async def ask(
+        self, title: str, *, format: Literal["integer"], message: str = "", timeout: float | None = None
+    ) -> int: ...
+    @overload
+    async def ask(
+        self, title: str, *, format: Literal["number"], message: str = "", timeout: float | None = None
+    ) -> float: ...
+    @overload
+    async def ask(
+        self,
+        title: str,
+        *,
+        format: Literal["text", "multiline", "email", "url", "date"] = "text",
+        pattern: str | None = None,
+        placeholder: str | None = None,
+        message: str = "",
+        timeout: float | None = None,
+    ) -> str: ...
+    async def ask(
+        self,
+        title: str,
+        *,
+        format: Format = "text",
+        pattern: str | None = None,
+        placeholder: str | None = None,
+        message: str = "",
+        timeout: float | None = None,
+    ) -> str | int | float:
+        """Ask for a text, or for a number, an address or a date, by its format. Raises: `Denied`."""
+        field = asking.text_field("text", "", format=format, pattern=pattern, placeholder=placeholder)
+        given = await self._one("ask", title, field, message, timeout)
+        if format == "integer":
+            return int(str(given))
+        return float(str(given)) if format == "number" else str(given if given is not None else "")
+
+    async def form(
+        self,
+        title: str,
+        *fields: ConfirmField | ChoiceField | TextField,
+        message: str = "",
+        timeout: float | None = None,
+    ) -> dict[str, Json]:
+        """Ask several things at once; returns a value for each field's id. Raises: `Denied`."""
+        question = Question(title=title, message=message, fields=fields, timeout_ms=asking.milliseconds(timeout))
+        answer = await self._ask("form", question)
+        return {field.id: asking.value(field, answer) for field in fields}
+
+    async def secret(self, name: str, title: str = "") -> str:
+        """Ask for a secret. Raises: `NotYet`, always, in this release."""
+        raise NotYet(f"{title or name!r}: secrets come with the front-end kit")
+
+    async def _one(
+        self, verb: str, title: str, field: ChoiceField | TextField, message: str, timeout: float | None
+    ) -> Json:
+        question = Question(title=title, message=message, fields=(field,), timeout_ms=asking.milliseconds(timeout))
+        return asking.value(field, await self._ask(verb, question))

@@ -1,0 +1,234 @@
+"""One claimed turn, from its claim to its last word: the agent's code in a task, and what is recorded of its end.
+
+    the agent returned          completed or failed          it raised      paused, with the error in one line
+    it was told to stop         seen to have ended           it parked      nothing more
+    another turn has the run    forgotten, and counted       shut down      given back, to go on elsewhere
+
+This file must not know how runs are found (`worker.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from core.broker import Broker, effects_of
+from core.errors import SaysoError
+from core.files import File, FileStore
+from core.hold import Hold
+from core.life.decision import Refusal
+from core.life.event import Broke, Ended, Finish, Lost
+from core.life.result import Changed, Delivered
+from core.model import Cause
+from core.model import Run as Record
+from core.replay import Diverged
+from core.run import Agent, Completed, Failed, Parked, Run
+from core.trace import emit
+from core.turn import Pace, Turn, steadily
+
+_log = logging.getLogger(__name__)
+DIVERGED = "the agent returned, but the journal holds {left!r}, which it did not come to again"
+
+
+class Job:
+    """A turn that this worker claimed."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        taken: Delivered,
+        worker: str,
+        *,
+        agents: Callable[[str], Agent],
+        files: FileStore | None,
+        pace: Pace,
+        valid: Callable[[], bool],
+    ) -> None:
+        self.run = taken.run
+        self.fence = taken.fence
+        self.worker = worker
+        self.overdue = False
+        self._broker = broker
+        self._taken = taken
+        self._agents = agents
+        self._files = files
+        self._pace = pace
+        self._valid = valid
+        self._turn: Turn | None = None
+        self._hold: Hold | None = None
+        self._stop_cause: Cause | None = None
+        self._stopped = False
+        self._alarm: asyncio.TimerHandle | None = None
+        self._shutting = False
+
+    @property
+    def held(self) -> bool:
+        """Whether the turn only waits for a person."""
+        return self._hold is not None and self._hold.held
+
+    @property
+    def ending(self) -> bool:
+        """Whether the turn was told to stop, or lost its run."""
+        return self._stopped or (self._turn is not None and (self._turn.lost or self._turn.stopping))
+
+    async def work(self) -> None:
+        """Run the agent's code and record how it ended."""
+        record = await steadily(lambda: self._broker.peek(self.run), self._valid)
+        if record is None or record.turn is None or record.turn.fence != self.fence:
+            emit("turn.fenced", run=self.run, fence=self.fence)
+            return
+        turn = self._turn = Turn(self._broker, record, self._taken, self._pace, self._valid)
+        hold = self._hold = Hold(turn)
+        await turn.read()
+        code = turn.task = asyncio.create_task(self._code(turn, hold, record), name=f"agent {record.agent}")
+        try:
+            if self._stopped:
+                turn.stop(self._stop_cause)
+            await asyncio.wait([code])
+        finally:
+            code.cancel()
+            turn.close()
+            await hold.close()
+            if self._alarm is not None:
+                self._alarm.cancel()
+        await self._record(turn, code)
+
+    # ── from outside ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def stop(self, cause: Cause | None) -> None:
+        """Stop the code, for a cause; a stronger cause replaces it."""
+        self._stopped, self._stop_cause = True, cause
+        if self._turn is not None:
+            self._turn.stop(cause)
+        if self._alarm is None:
+            self._alarm = asyncio.get_running_loop().call_later(self._pace.cooperative, self._late)
+
+    def lose(self) -> None:
+        """Forget the turn: its run is somebody else's now."""
+        if self._turn is not None:
+            self._turn.lose()
+
+    def let_go(self) -> None:
+        """Park as soon as only questions are outstanding."""
+        if self._hold is not None:
+            self._hold.let_go()
+
+    def shut_down(self) -> None:
+        """Stop the code because the worker ends; the run goes on elsewhere."""
+        self._shutting = not self._stopped
+        self.stop("shutdown")
+
+    def _late(self) -> None:
+        self.overdue = True
+        emit("turn.overdue", run=self.run, fence=self.fence)
+
+    # ── the code ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _code(self, turn: Turn, hold: Hold, record: Record) -> Completed | Parked | Failed:
+        agent = self._agents(record.agent)
+        run = Run(
+            turn,
+            hold,
+            await self._broker.message(record),
+            agents=self._agents,
+            files=self._files,
+            attachments=await self._attached(record),
+        )
+        emit("turn.started", run=record.id, fence=turn.fence)
+        outcome = await agent.turn(run)
+        left = turn.tape.unused()
+        if left and not turn.parked and isinstance(outcome, Completed | Failed):
+            raise Diverged(DIVERGED.format(left=left[0]))
+        return outcome
+
+    async def _attached(self, record: Record) -> tuple[File, ...]:
+        if self._files is None:
+            return ()
+        found = [await self._files.get(id) for id in record.attachments]
+        return tuple(file for file in found if file is not None)
+
+    # ── its end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _record(self, turn: Turn, code: asyncio.Task[Completed | Parked | Failed]) -> None:
+        """Record how the code ended."""
+        error = None if code.cancelled() else code.exception()
+        if turn.parked:
+            self._said("parked")
+        elif turn.lost:
+            await self._fenced(turn)
+        elif code.cancelled() or (error is not None and self._shutting):
+            await self._stopped_code(turn)
+        elif error is not None:
+            await self._broke(turn, error)
+        else:
+            await self._returned(turn, code.result())
+
+    async def _stopped_code(self, turn: Turn) -> None:
+        """The code was cancelled and has ended: proof of that, or the run goes back to be taken up elsewhere."""
+        if self._shutting:
+            event = Lost(self.run, self.worker, gone=True, again=True, cause="shutdown")
+            await turn.steady(lambda: self._broker.lost(event))
+            self._said("shutdown")
+            return
+        await turn.read()
+        effects = effects_of(turn.tape.steps)
+        event = Ended(self.run, self.fence, "cooperative", effects, self.worker)
+        ended = await turn.steady(lambda: self._broker.ended(event))
+        if isinstance(ended, Refusal) and ended.code == "conflict":
+            await self._broke(turn, SaysoError("the agent's code was cancelled, but nobody asked the run to stop"))
+        else:
+            self._said("stopped")
+
+    async def _fenced(self, turn: Turn) -> None:
+        """Another turn has the run, or it was stopped without waiting for this one: only say that the work ended."""
+        event = Ended(self.run, self.fence, "cooperative", None, self.worker)
+        await turn.steady(lambda: self._broker.ended(event))
+        self._said("fenced")
+
+    async def _broke(self, turn: Turn, error: BaseException) -> None:
+        """The code raised what its author did not mean: one line for people, the traceback in the log."""
+        words = _words(error)
+        _log.error("run %s broke: %s", self.run, words, exc_info=error)
+        broke = await turn.steady(lambda: self._broker.broke(Broke(self.run, self.fence, words)))
+        if isinstance(broke, Refusal):
+            await self._fenced(turn)
+        else:
+            self._said("broke", error=words)
+
+    async def _returned(self, turn: Turn, outcome: Completed | Parked | Failed) -> None:
+        if isinstance(outcome, Parked):
+            await self._broke(turn, SaysoError("the agent says that it parked, but it asked nothing"))
+            return
+        changed = await self._finish(turn, outcome)
+        if isinstance(changed, Refusal):
+            await self._fenced(turn)
+        else:
+            self._said(changed.state)
+
+    def _said(self, how: str, **more: str) -> None:
+        emit("turn.broke" if how == "broke" else "turn.ended", run=self.run, fence=self.fence, how=how, **more)
+
+    async def _finish(self, turn: Turn, outcome: Completed | Failed) -> Changed | Refusal:
+        """Record what the agent returned; what a person said and it did not take in starts the next run."""
+        while True:
+            given = turn.tape.given
+            rest = turn.tape.steers[given:]
+            how = "completed" if isinstance(outcome, Completed) else "failed"
+            untaken = tuple(steer.text for steer in rest)
+            files = tuple(file for steer in rest for file in steer.attachments)
+            event = Finish(self.run, self.fence, how, outcome.text, given, untaken, None, files)
+            changed = await turn.steady(lambda: self._broker.finish(event))  # noqa: B023  # called at once
+            if not isinstance(changed, Refusal) or changed.code != "steered":
+                return changed
+            await turn.read()
+
+
+def _words(error: BaseException) -> str:
+    """An error in one line: its type and message; of a group, that of its first member."""
+    first: object = getattr(error, "exceptions", (None,))[0]
+    if isinstance(first, BaseException):
+        return _words(first)
+    text = " ".join(str(error).split())[:500]
+    kind = type(error).__name__
+    return text if isinstance(error, SaysoError) and text else f"{kind}: {text}" if text else kind

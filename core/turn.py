@@ -1,0 +1,264 @@
+"""One turn at work: what it records goes out under its fence, what it asks is held for a while, then parked.
+
+The turn is a task. A stop cancels it; a park leaves it by `Parking`; when another turn has taken its run, it is
+cancelled and forgotten. All three are final: while the code unwinds, nothing more is recorded.
+This file must not know what verbs an agent has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import NoReturn, TypeVar
+
+from core.broker import Broker
+from core.errors import LinkDown, LinkLost, SaysoError, StoreError
+from core.life.decision import Refusal
+from core.life.draft import StepName
+from core.life.event import Append, Begin
+from core.life.result import Delivered, Kept
+from core.model import Cause, Entry, Event, EventType, Json, Run, Step
+from core.replay import Tape
+from core.trace import emit
+
+R = TypeVar("R")
+T = TypeVar("T")
+PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)
+
+
+class Parking(BaseException):  # it is no error
+    """The turn is parked: the code is left, and called again when its questions are answered."""
+
+
+class NotAskable(SaysoError):
+    """A question that nobody could answer; the text names the field and the rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The spans of a worker, in seconds.
+
+    hot: how long a turn that asks is held before it is parked. look: the longest pause between two looks at what is
+    owed. ready: the same for runs to start. cooperative: how long a cancelled turn may take to end by itself.
+    grace: how long turns may go on when their worker shuts down.
+    """
+
+    hot: float = 2.0
+    look: float = 2.0
+    ready: float = 1.0
+    cooperative: float = 5.0
+    grace: float = 5.0
+
+
+class Turn:
+    """A live turn. `task` is the task that runs the agent's code; `valid` tells whether its worker's lease holds."""
+
+    def __init__(self, broker: Broker, run: Run, taken: Delivered, pace: Pace, valid: Callable[[], bool]) -> None:
+        self.broker = broker
+        self.run = run
+        self.fence = taken.fence
+        self.halt = taken.halt
+        self.pace = pace
+        self.tape = Tape(taken.fence)
+        self.task: asyncio.Task[object] | None = None
+        self.cause: Cause | None = None
+        self.parked = False
+        self.lost = False
+        self.stopping = False
+        self.acting = 0
+        self.open: set[str] = set()
+        self.tools: set[str] = set()
+        self.rested: Callable[[], None] = _nothing
+        self.forked = False
+        self._valid = valid
+        self._writing = asyncio.Lock()
+        self.over = asyncio.Event()
+
+    # ── how it ends before its code does ─────────────────────────────────────────────────────────────────────────────
+
+    def stop(self, cause: Cause | None) -> bool:
+        """Cancel the code, once; tells whether this call did. A later cause replaces an earlier one."""
+        self.cause = cause or self.cause
+        if self.stopping or self.parked or self.lost or self.task is None:
+            return False
+        self.stopping = True
+        return self.task.cancel(self.cause)
+
+    def lose(self) -> None:
+        """Another turn has the run, or the run is gone: cancel the code and record nothing more."""
+        if not self.lost:
+            self.lost = True
+            emit("turn.fenced", run=self.run.id, fence=self.fence)
+            if self.task is not None and not self.stopping and not self.parked:
+                self.stopping = True
+                self.task.cancel("fenced")
+
+    def close(self) -> None:
+        """Release whoever still waits on this turn; its code has ended."""
+        self.over.set()
+
+    @contextmanager
+    def act(self) -> Generator[None]:
+        """Count as acting: a turn that acts is not parked."""
+        self.acting += 1
+        try:
+            yield
+        finally:
+            self.acting -= 1
+            self.rested()
+
+    def check(self) -> None:
+        """Refuse to go on when the turn is over. Raises: `Parking`, `CancelledError`."""
+        if self.task is not asyncio.current_task():
+            self.forked = True
+        if self.parked:
+            raise Parking
+        if self.lost or self.over.is_set():
+            raise asyncio.CancelledError(self.cause)
+
+    async def stopped(self, cause: Cause | None) -> NoReturn:
+        """Leave the code by the cancellation of its task, wherever in it this is."""
+        if self.stop(cause):
+            await self.over.wait()
+        raise asyncio.CancelledError(self.cause)
+
+    async def refused(self, refusal: Refusal) -> NoReturn:
+        """Leave the code as a refusal demands."""
+        if refusal.code in ("fenced", "gone"):
+            await self._abandon()
+        if refusal.code == "halted":
+            run = await self.steady(lambda: self.broker.peek(self.run.id))
+            await self.stopped(run.cause if run is not None else "deleted")
+        if refusal.code == "invalid":
+            raise NotAskable(refusal.text)
+        raise SaysoError(refusal.text)
+
+    # ── what it records ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def read(self) -> list[Step]:
+        """Read what came into the run's journal since."""
+        return self.tape.load(await self.steady(lambda: self.broker.steps(self.run.root, self.tape.length)))
+
+    async def record(self, key: str, send: Callable[[int], Awaitable[R | Refusal]]) -> R | Refusal | None:
+        """Commit one entry of the journal; None when it was found to be in it already, after an unclear outcome.
+
+        Its number is guarded: when something else came in between, that is read first.
+        """
+        async with self._writing:
+            result = await self._record(key, send)
+        if isinstance(result, Refusal) and result.code != "not_approved":
+            await self.refused(result)
+        return result
+
+    async def _record(self, key: str, send: Callable[[int], Awaitable[R | Refusal]]) -> R | Refusal | None:
+        attempt = 0
+        while True:
+            try:
+                result = await send(self.tape.length)
+            except (LinkDown, LinkLost):
+                result = None
+                await self._pause(attempt)
+                attempt += 1
+            if result is not None and not isinstance(result, Refusal):
+                self.tape.length += 1
+                return result
+            if result is not None and result.code not in ("length", "contended"):
+                return result
+            if any(self.tape.wrote(key, step) for step in await self.read()):
+                return None
+
+    async def steady(self, send: Callable[[], Awaitable[T]]) -> T:
+        """Ask Redis something until it answers, as long as the worker's lease holds."""
+        try:
+            return await steadily(send, self._valid)
+        except StoreError:
+            if self._valid():
+                raise
+            await self._abandon()
+
+    async def _pause(self, attempt: int) -> None:
+        if not self._valid():
+            await self._abandon()
+        await asyncio.sleep(PAUSES[min(attempt, len(PAUSES) - 1)])
+
+    async def _abandon(self) -> NoReturn:
+        self.lose()
+        if self.task is not None and not self.task.done():
+            await self.over.wait()
+        raise asyncio.CancelledError
+
+    async def begin(
+        self, key: str, name: str | None = None, tell: tuple[Event, ...] = (), **more: Json
+    ) -> Kept | Refusal | None:
+        """Record that something is about to act: the last check. name: the digest that must be approved."""
+        run, fence, halt = self.run.id, self.fence, self.halt
+        return await self.record(
+            key, lambda length: self.broker.begin(Begin(run, fence, halt, key, length, name, tell, more))
+        )
+
+    async def append(self, step: Step, *, entries: tuple[Entry, ...] = (), tell: tuple[Event, ...] = ()) -> None:
+        """Record an entry of the journal with what goes with it; a cancellation waits until that is done."""
+        run = self.run
+
+        def send(length: int) -> Awaitable[Kept | Refusal]:
+            return self.broker.append(
+                Append(run.id, run.root, run.conversation, self.fence, length, (step,), entries, tell)
+            )
+
+        await unbroken(self.record(step.key, send))
+
+    async def tell(self, *events: Event, entries: tuple[Entry, ...] = ()) -> bool:
+        """Tell something that is not replayed; when Redis cannot be reached it is dropped."""
+        run = self.run
+        try:
+            kept = await self.broker.append(
+                Append(run.id, run.root, run.conversation, self.fence, None, (), entries, events)
+            )
+        except (LinkDown, LinkLost):
+            return False
+        if isinstance(kept, Refusal):
+            await self.refused(kept)
+        return True
+
+    def event(self, type: EventType, **fields: Json) -> Event:
+        """Make an event of this run."""
+        return Event(type=type, run=self.run.id, at=self.broker.store.now(), data=fields)
+
+    def entry(self, kind: StepName, key: str, **fields: Json) -> Step:
+        """Make an entry of the run's journal."""
+        return Step(kind=kind, key=key, fence=self.fence, at=self.broker.store.now(), data=fields)
+
+
+def _nothing() -> None:
+    pass
+
+
+async def steadily(send: Callable[[], Awaitable[T]], valid: Callable[[], bool]) -> T:
+    """Ask Redis something again until it answers, as long as a lease holds; what is asked must bear being repeated."""
+    for attempt in count():
+        try:
+            return await send()
+        except (LinkDown, LinkLost):
+            if not valid():
+                raise
+        await asyncio.sleep(PAUSES[min(attempt, len(PAUSES) - 1)])
+    raise AssertionError
+
+
+async def unbroken(work: Awaitable[T]) -> T:
+    """Wait until the work is done even when this is cancelled meanwhile; the cancellation goes on afterwards."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            try:
+                await asyncio.wait([task])
+            except asyncio.CancelledError:
+                continue
+        if not task.cancelled():
+            task.exception()
+        raise

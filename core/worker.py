@@ -1,0 +1,248 @@
+"""The worker: claims runs that are ready, runs their turns as tasks, stops those that are to stop.
+
+It looks at what is ready on a hint and at least every second, and at stop intents on a hint and every few seconds, so
+nothing depends on a hint. A turn that waits for a person takes no slot; a parked one is not here at all. Each turn is a
+task with an edge of its own: whatever happens in it ends that turn and nothing else.
+This file must not know what agents do (`agent.py`) nor how a turn waits (`hold.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Protocol, Self
+
+from core.broker import Broker
+from core.errors import StoreError
+from core.feed import LOOK, Subscription
+from core.files import FileStore
+from core.job import Job
+from core.life.decision import Refusal
+from core.life.event import Lost
+from core.model import Cause
+from core.run import Agent
+from core.trace import emit
+from core.turn import Pace
+
+_log = logging.getLogger(__name__)
+
+
+class Holding(Protocol):
+    """The lease of this process: its id, and whether it may be trusted."""
+
+    id: str
+
+    def valid(self) -> bool:
+        """Whether this process may still trust it."""
+        ...
+
+
+class Worker:
+    """Runs turns for as long as the context lasts; leaving it parks, ends or gives back what runs.
+
+    agents: finds an agent by name, raising `SaysoError` in words. slots: turns that run at the same time.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        lease: Holding,
+        agents: Callable[[str], Agent],
+        *,
+        files: FileStore | None = None,
+        slots: int = 64,
+        pace: Pace | None = None,
+    ) -> None:
+        self._broker = broker
+        self._lease = lease
+        self._agents = agents
+        self._files = files
+        self._slots = slots
+        self._pace = pace or Pace()
+        self._jobs: dict[asyncio.Task[None], Job] = {}
+        self._claiming: set[str] = set()
+        self._full = False
+        self._wakes: list[Subscription] = []
+        self._loops: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        for partition, feed in enumerate(self._broker.feeds):
+            ready, stop = feed.subscribe("ready"), feed.subscribe("stop")
+            self._wakes.append(ready)
+            self._loops += [
+                asyncio.create_task(self._ready(partition, ready), name=f"worker ready {partition}"),
+                asyncio.create_task(self._stops(partition, stop), name=f"worker stop {partition}"),
+            ]
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for loop in self._loops[::2]:
+            loop.cancel()
+        await asyncio.gather(*self._loops[::2], return_exceptions=True)
+        await self._wind_up()
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+
+    @property
+    def running(self) -> int:
+        """How many turns run; those that only wait for a person do not count."""
+        return len(self._claiming) + sum(not job.held for job in self._jobs.values())
+
+    @property
+    def held(self) -> int:
+        """How many turns only wait for a person and keep their code."""
+        return sum(job.held for job in self._jobs.values())
+
+    @property
+    def overdue(self) -> list[str]:
+        """Runs whose code was told to stop and did not end in time."""
+        return [job.run for job in self._jobs.values() if job.overdue]
+
+    # ── runs to start ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _ready(self, partition: int, hints: Subscription) -> None:
+        """Claim what is ready, for ever."""
+        pause = 0.0
+        async with hints:
+            while True:
+                hinted = await hints.wait(pause)
+                pause = self._pace.ready
+                try:
+                    for run in hinted - {LOOK, ""}:
+                        self._claim(run)
+                    if not hinted or hinted & {LOOK, ""}:
+                        pause = await self._look(partition)
+                except StoreError as lost:
+                    emit("worker.failed", loop="ready", why=str(lost))
+                except Exception:  # noqa: BLE001  # the edge of a task: one bad look must not end the worker
+                    _log.exception("looking for ready runs failed")
+
+    async def _look(self, partition: int) -> float:
+        """Claim the members of `ready` that are due; returns how long to wait for the next one."""
+        now = self._broker.store.now()
+        room = max(1, self._slots - self.running)
+        members = await self._broker.store.due(partition, "ready", limit=room + 16)
+        for run, due in members:
+            if due > now:
+                return min(self._pace.ready, (due - now + 1) / 1000)
+            self._claim(run)
+        return self._pace.ready
+
+    def _claim(self, run: str) -> None:
+        mine = any(job.run == run and not job.ending for job in self._jobs.values())
+        if mine or run in self._claiming or not self._lease.valid():
+            return
+        if self.running >= self._slots:
+            self._full = True
+            return
+        self._claiming.add(run)
+        task = asyncio.create_task(self._work(run, self._lease.id), name=f"turn {run}")
+        task.add_done_callback(self._ended)
+
+    async def _work(self, run: str, worker: str) -> None:
+        """Take a run, and run its turn to its end."""
+        task = asyncio.current_task()
+        assert task is not None, run
+        try:
+            taken = await self._broker.claim(run, worker)
+            if isinstance(taken, Refusal):
+                emit("claim.declined", run=run, code=taken.code)
+                return
+            emit("run.claimed", run=run, fence=taken.fence, worker=worker)
+            job = Job(
+                self._broker,
+                taken,
+                worker,
+                agents=self._agents,
+                files=self._files,
+                pace=self._pace,
+                valid=lambda: self._lease.valid() and self._lease.id == worker,
+            )
+            self._jobs[task] = job
+            self._claiming.discard(run)
+            await job.work()
+        except StoreError as lost:
+            emit("turn.failed", run=run, why=str(lost))
+        except Exception:  # noqa: BLE001  # the edge of a task: it ends this turn only
+            _log.exception("the turn of run %s ended by an error of ours", run)
+        finally:
+            self._claiming.discard(run)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._jobs.pop(task, None)
+        if self._full:
+            self._full = False
+            for ready in self._wakes:
+                ready.hint(LOOK)
+
+    # ── runs to stop ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _stops(self, partition: int, hints: Subscription) -> None:
+        """Stop what is to stop, and give back what nobody here works on, for ever."""
+        stray: set[str] = set()
+        async with hints:
+            while True:
+                hinted = await hints.wait(self._pace.look)
+                worker = self._lease.id
+                try:
+                    self._forget_strangers(worker)
+                    if not hinted or hinted & {LOOK, "", worker}:
+                        for run, _ in await self._broker.store.due(partition, "stop", of=worker, limit=1_000):
+                            await self._stop(run, worker)
+                    if not hinted:
+                        stray = await self._give_back(partition, worker, stray)
+                except StoreError as lost:
+                    emit("worker.failed", loop="stop", why=str(lost))
+                except Exception:  # noqa: BLE001  # the edge of a task
+                    _log.exception("looking for runs to stop failed")
+
+    def _forget_strangers(self, worker: str) -> None:
+        """Let go of turns that were claimed under a lease that is lost."""
+        for job in self._jobs.values():
+            if job.worker != worker:
+                job.lose()
+
+    async def _stop(self, run: str, worker: str) -> None:
+        found = await self._broker.peek(run)
+        cause: Cause | None = "deleted" if found is None else found.cause
+        for job in self._jobs.values():
+            if job.run == run and job.worker == worker:
+                turns = () if found is None else found.unproved
+                if found is None or found.state == "stopping" or any(turn.fence == job.fence for turn in turns):
+                    job.stop(cause)
+
+    async def _give_back(self, partition: int, worker: str, stray: set[str]) -> set[str]:
+        """Settle claims without a turn here: their commit or its answer was lost on the way. Twice seen is enough."""
+        held = {run for run, _ in await self._broker.store.due(partition, "claims", of=worker, limit=10_000)}
+        held -= {job.run for job in self._jobs.values()} | self._claiming
+        for run in held & stray:
+            emit("claim.lost", run=run, worker=worker)
+            await self._broker.lost(Lost(run, worker, gone=True, again=True, cause="shutdown"))
+        return held - stray
+
+    # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _wind_up(self) -> None:
+        """Park what waits, give the rest its grace, then stop it and give it back."""
+        for job in self._jobs.values():
+            job.let_go()
+        await self._until_ended(self._pace.grace)
+        for job in self._jobs.values():
+            job.shut_down()
+        await self._until_ended(self._pace.cooperative)
+        for task, job in list(self._jobs.items()):
+            emit("turn.overdue", run=job.run, fence=job.fence)
+            task.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(1.0):
+                await asyncio.gather(*self._jobs, return_exceptions=True)
+
+    async def _until_ended(self, timeout: float) -> None:
+        if self._jobs:
+            await asyncio.wait(list(self._jobs), timeout=timeout)
