@@ -173,7 +173,7 @@ class Job:
             return
         await turn.read()
         effects = effects_of(turn.tape.steps)
-        event = Ended(self.run, self.fence, "cooperative", effects, self.worker)
+        event = Ended(self.run, self.fence, by="cooperative", effects=effects, worker=self.worker)
         ended = await turn.steady(lambda: self._broker.ended(event))
         if isinstance(ended, Refusal) and ended.code == "conflict":
             await self._broke(turn, SaysoError("the agent's code was cancelled, but nobody asked the run to stop"))
@@ -182,7 +182,7 @@ class Job:
 
     async def _fenced(self, turn: Turn) -> None:
         """Another turn has the run, or it was stopped without waiting for this one: only say that the work ended."""
-        event = Ended(self.run, self.fence, "cooperative", None, self.worker)
+        event = Ended(self.run, self.fence, by="cooperative", worker=self.worker)
         await turn.steady(lambda: self._broker.ended(event))
         self._said("fenced")
 
@@ -217,7 +217,7 @@ class Job:
             how = "completed" if isinstance(outcome, Completed) else "failed"
             untaken = tuple(steer.text for steer in rest)
             files = tuple(file for steer in rest for file in steer.attachments)
-            event = Finish(self.run, self.fence, how, outcome.text, given, untaken, None, files)
+            event = Finish(self.run, self.fence, how, outcome.text, took=given, untaken=untaken, attachments=files)
             changed = await turn.steady(lambda: self._broker.finish(event))  # noqa: B023  # called at once
             if not isinstance(changed, Refusal) or changed.code != "steered":
                 return changed

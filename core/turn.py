@@ -201,27 +201,42 @@ class Turn:
 
     async def append(self, step: Step, *, entries: tuple[Entry, ...] = (), tell: tuple[Event, ...] = ()) -> None:
         """Record an entry of the journal with what goes with it; a cancellation waits until that is done."""
-        run = self.run
 
         def send(length: int) -> Awaitable[Kept | Refusal]:
-            return self.broker.append(
-                Append(run.id, run.root, run.conversation, self.fence, length, (step,), entries, tell)
-            )
+            return self.broker.append(self._appended(length=length, steps=(step,), entries=entries, tell=tell))
 
         await unbroken(self.record(step.key, send))
 
     async def tell(self, *events: Event, entries: tuple[Entry, ...] = ()) -> bool:
         """Tell something that is not replayed; when Redis cannot be reached it is dropped."""
-        run = self.run
         try:
-            kept = await self.broker.append(
-                Append(run.id, run.root, run.conversation, self.fence, None, (), entries, events)
-            )
+            kept = await self.broker.append(self._appended(entries=entries, tell=events))
         except (LinkDown, LinkLost):
             return False
         if isinstance(kept, Refusal):
             await self.refused(kept)
         return True
+
+    def _appended(
+        self,
+        *,
+        length: int | None = None,
+        steps: tuple[Step, ...] = (),
+        entries: tuple[Entry, ...] = (),
+        tell: tuple[Event, ...] = (),
+    ) -> Append:
+        run = self.run
+        return Append(
+            run=run.id,
+            root=run.root,
+            conversation=run.conversation,
+            fence=self.fence,
+            origin=run.origin,
+            length=length,
+            steps=steps,
+            entries=entries,
+            tell=tell,
+        )
 
     def event(self, type: EventType, **fields: Json) -> Event:
         """Make an event of this run."""
