@@ -30,6 +30,7 @@ from core.turn import Parking, Turn
 scope: ContextVar[str] = ContextVar("scope", default="")
 """The call that verbs are made in, as the beginning of their keys."""
 
+SUMMARY = 200
 Outcome = Literal["done", "failed", "denied", "interrupted"]
 
 
@@ -66,7 +67,7 @@ class ToolCall:
         self._key = key
         self._guarded = guarded
         self._call = Call(tool, dict(arguments))
-        self._ids = ""
+        self._id = ""
         self._recorded = False
         self._mark: Token[str] | None = None
 
@@ -109,8 +110,12 @@ class ToolCall:
     async def _start(self) -> None:
         """Begin the call; a guarded one asks first when no approval of exactly this call is on record."""
         name = digest(self._call.tool, self._call.arguments) if self._guarded else None
-        self._ids = f"{self._key}.1"
+        self._number(1)
         await self._begin(name)
+
+    def _number(self, attempt: int) -> None:
+        """Name an attempt of the call; each has its own line on the page, and one result."""
+        self._id = f"{self._turn.run.root}/{self._key}.{attempt}"
 
     async def _begin(self, name: str | None) -> None:
         while True:
@@ -140,16 +145,16 @@ class ToolCall:
         """Enter a call that an earlier turn left open: its steps know what they did."""
         turn = self._turn
         if turn.tape.inside(self._key):
-            self._ids = f"{self._key}.{place.begun}"
+            self._number(place.begun)
             return
         name = None
         if self._guarded:
             subject = Subject(tool=self._call.tool, arguments=self._call.arguments)
             await decide(self._hold, turn, self._key, self._call.tool, place, subject=subject)
             name = digest(self._call.tool, self._call.arguments)
-        self._ids = f"{self._key}.{place.begun}"
+        self._number(place.begun)
         await self._tell_end("interrupted")
-        self._ids = f"{self._key}.{place.begun + 1}"
+        self._number(place.begun + 1)
         await self._begin(name)
 
     def _to_retry(self, place: Place) -> bool:
@@ -186,13 +191,16 @@ class ToolCall:
 
     def _started(self) -> Event:
         call = self._call
-        return self._turn.event("tool.started", call=self._ids, tool=call.tool, arguments=clamp_json(call.arguments))
+        return self._turn.event("tool.started", call=self._id, tool=call.tool, arguments=clamp_json(call.arguments))
 
     def _shown(self, outcome: Outcome, **more: Json) -> tuple[Entry, Event]:
         call, run = self._call, self._turn.run
-        shown: dict[str, Json] = {"call": self._ids, "tool": call.tool, "outcome": outcome}
+        shown: dict[str, Json] = {"call": self._id, "tool": call.tool, "outcome": outcome}
         if call.result is not None and outcome == "done":
             shown["result"] = clamp_json(call.result, RESULT)
+        summary = more.get("error") or more.get("reason") or shown.get("result")
+        if isinstance(summary, str):
+            shown["summary"] = clamp(summary, SUMMARY)
         shown |= {name: clamp(value) if isinstance(value, str) else value for name, value in more.items()}
         data = {**shown, "arguments": clamp_json(call.arguments)}
         id = fresh("m", partition_of(run.id))

@@ -15,7 +15,7 @@ from core.life.event import Reply, Said
 from core.life.result import Answered, Sent
 from core.model import Entry, Event, Json, Person
 from core.model import Run as Record
-from core.question import Accepted, Declined, Request
+from core.question import Accepted, AnyField, ChoiceField, ConfirmField, Declined, Option, Request
 from core.turn import Pace
 from core.worker import Worker
 from tests.waiting import wait_until
@@ -133,6 +133,12 @@ class Workshop:
         record = await self.record(run)
         told = await self.broker.journal(record.conversation, 0) or []
         return [event for _, event in told if not types or event.type in types]
+
+
+def options(field: AnyField) -> tuple[Option, ...]:
+    """The options of a field that has some."""
+    assert isinstance(field, ChoiceField | ConfirmField), field
+    return field.options
 
 
 @asynccontextmanager
