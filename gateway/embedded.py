@@ -25,8 +25,6 @@ from gateway.unavailable import RedisUnavailable
 
 WATCH: Final = 0.1
 """seconds between two looks whether the server lives"""
-START_LIMIT: Final = 90.0
-"""seconds that a start or a stop by another process may take"""
 SHORTEST_PAUSE: Final = 0.1
 LONGEST_PAUSE: Final = 5.0
 """seconds between two tries to start a server that does not stay"""
@@ -40,13 +38,20 @@ class EmbeddedRedis:
     data_dir: the server keeps everything in the subfolder `redis`.
     fsync: "always" survives a power cut, "everysec" may lose its last second.
     candidates: programs to choose from; those of this machine when left out.
+    patience: seconds that a start or a stop by another process may take.
 
     Raises: `RedisUnavailable` on entering.
     """
 
     def __init__(
-        self, data_dir: Path, fsync: Literal["always", "everysec"], candidates: tuple[Candidate, ...] | None = None
+        self,
+        data_dir: Path,
+        fsync: Literal["always", "everysec"],
+        candidates: tuple[Candidate, ...] | None = None,
+        *,
+        patience: float = 90.0,
     ) -> None:
+        self._patience = patience
         self._folder = data_dir.resolve() / "redis"
         self._server = PrivateServer(self._folder, fsync, candidates)
         self._open = AsyncExitStack()
@@ -107,9 +112,9 @@ class EmbeddedRedis:
         """Hold `start.lock` for a block."""
         async with AsyncExitStack() as stack:
             try:
-                await stack.enter_async_context(exclusive(self._folder / "start.lock", START_LIMIT))
+                await stack.enter_async_context(exclusive(self._folder / "start.lock", self._patience))
             except TimeoutError:
-                what = f"Another Sayso process has been starting or stopping the store for {START_LIMIT:g} s"
+                what = f"Another Sayso process has been starting or stopping the store for {self._patience:g} s"
                 raise RedisUnavailable(what, str(self._folder), "End that process, then try again.") from None
             yield
 

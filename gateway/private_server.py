@@ -65,6 +65,8 @@ class PrivateServer:
                     reap()
                     if (socket := self._recorded_socket()) and await say(socket, "PING") is not None:
                         self.socket = socket
+                        if self._fsync == "always":  # the most careful of its users decides
+                            await say(socket, "CONFIG SET appendfsync always")
                         self._log_before = log_size(self._folder)
                         return False
                     await asyncio.sleep(LOOK)

@@ -13,6 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from gateway.embedded import EmbeddedRedis
+from gateway.flock import FileLock
 from gateway.open_redis import open_redis
 from gateway.server_binary import LAYOUT, RECORD, Candidate, bundled
 from gateway.settings import Settings
@@ -115,6 +116,22 @@ async def test_a_damaged_append_only_file_is_never_overwritten(tmp_path: Path) -
     told = await refusal(tmp_path)
     assert "the append-only file is damaged" in told.what
     assert part.read_bytes() == damaged
+
+
+async def test_a_process_stuck_in_starting_the_store_is_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / "redis").mkdir()
+    stuck = FileLock(tmp_path / "redis" / "start.lock")
+    assert stuck.try_exclusive()
+    with pytest.raises(RedisUnavailable, match="Another Sayso process has been starting or stopping the store"):
+        async with EmbeddedRedis(tmp_path, "always", patience=0.1):
+            raise AssertionError("it was opened")
+    stuck.close()
+
+
+async def test_the_most_careful_user_decides_when_the_store_writes(tmp_path: Path) -> None:
+    async with EmbeddedRedis(tmp_path, "everysec") as store, EmbeddedRedis(tmp_path, "always"):
+        socket = Path(store.url.removeprefix("unix://"))
+        assert say(socket, "CONFIG", "GET", "appendfsync") == ["appendfsync", "always"]
 
 
 @proves("S02", "store")
