@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import Literal
 
 from core.cards import Cards
@@ -89,6 +90,8 @@ class Broker(Looks):
         self._confirm_ms = confirm_ms
         self._watched: dict[str, list[Callable[[], None]]] = {}
         self._listening = [feed.listen("run", self._hinted) for feed in feeds]
+        for partition, feed in enumerate(feeds):
+            self._listening.append(feed.listen("wrote", partial(store.wrote, partition)))
 
     # ── a person's side ──────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -6,7 +6,6 @@ from fresh ones. A commit whose outcome is unknown is sent again under its own i
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -49,12 +48,14 @@ class Committer:
         Raises: `LinkDown` (surely nothing stored), `LinkLost` (unknown), `Full`.
         """
         kept = True
+        view: dict[Ref, Stored] = {}
         for _ in range(ATTEMPTS):
-            view: dict[Ref, Stored] = {}
+            if not kept:
+                view = await self._store.read(partition, list(view))
             decision, stale = await self._decide(rule, event, partition, view, kept=kept)
             if isinstance(decision, Refusal) or not decision.changes:
                 if stale:
-                    self._store.forget(partition, view)
+                    self._store.doubt(partition, view)
                     kept = False
                     continue
                 return decision if isinstance(decision, Refusal) else decision.result
@@ -85,15 +86,16 @@ class Committer:
             try:
                 return decide(rule, event, docs, self._store.now(), ids, self._spans), docs.stale
             except Missing as missing:
-                view.update(await self._store.read(partition, [missing.ref]))
-                docs[missing.ref] = view[missing.ref].model
+                read = await self._store.read(partition, self._store.together(partition, missing.ref, view))
+                view.update(read)
+                docs.update({ref: stored.model for ref, stored in read.items()})
 
     async def _commit(
         self, decision: Decision[R], partition: int, view: dict[Ref, Stored], seqs: list[int] | None
     ) -> Refusal | bool | None:
         """Commit a decision: None when it is done, a refusal when it cannot be, True to decide again."""
         store = self._store
-        id = secrets.token_urlsafe(12)
+        id = f"{store.tag}{self.commits & 0xFFFFFFFF:08x}"
         versions = {ref: stored.v for ref, stored in view.items()}
         keys, argv = call(decision, versions, store.keys[partition], store.retention, id, store.now())
         self.commits += 1
@@ -106,7 +108,7 @@ class Committer:
                 seqs[:] = outcome.seqs
             return None
         self.races += 1
-        store.forget(partition, view)
+        store.doubt(partition, view)
         guard = decision.guards[outcome.guard] if outcome.guard is not None else None
         if guard is not None and guard.kind == "length":
             return LENGTH
@@ -123,7 +125,7 @@ class _Docs(dict[Ref, Model | None]):
     """
 
     def __init__(self, store: Store, partition: int, view: dict[Ref, Stored], *, kept: bool) -> None:
-        super().__init__()
+        super().__init__({ref: stored.model for ref, stored in view.items()})
         self.stale = False
         self._store = store
         self._partition = partition

@@ -5,19 +5,26 @@ Key names and retention are in `keys.py`, what a decision writes in `writing.py`
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from zlib import crc32
 
 from pydantic import TypeAdapter
 
 from core.errors import StoreError, TooNew
+from core.feed import LOOK
 from core.keys import ABSENT, TAGS, TYPES, Index, Keys, Listed, Retention, Stored
 from core.life.decision import Kind, Model, Ref
 from core.link import Link, Reply
 from core.model import SCHEMA, Conversation, Entry, Event, Listeners, Run, Step, partition_of
 from core.question import Request
+
+NEWEST = 8
+"""How many entries of a list are read at once by whoever follows it; they nearly always hold what is new."""
+NEAR = 4
+"""How many of a document's runs or requests are read along with it."""
 
 
 class Store:
@@ -33,8 +40,11 @@ class Store:
         self.retention = retention or Retention()
         self.keys = [Keys(tag) for tag in (["0"] if partitions == 1 else TAGS[:partitions])]
         self._cache: OrderedDict[tuple[int, Ref], Stored] = OrderedDict()
+        self._doubted: set[tuple[int, Ref]] = set()
         self._room = room
         self._skew: float | None = None
+        self.tag = secrets.token_urlsafe(6)
+        """Begins the id of every commit of this process."""
 
     # clock
 
@@ -87,21 +97,56 @@ class Store:
         return found
 
     def kept(self, partition: int, ref: Ref) -> Stored | None:
-        """A document as this process last read or committed it; it may be old."""
-        return self._cache.get((partition, ref))
+        """A document as this process last read or committed it, unless it is known to have changed since."""
+        place = (partition, ref)
+        known = self._cache.get(place)
+        if known is None or place in self._doubted:
+            return None
+        if isinstance(known.model, Listeners) and any(one.until_ms <= self.now() for one in known.model.all):
+            return None  # a heartbeat that ran out here has most likely been renewed there
+        return known
+
+    def together(self, partition: int, ref: Ref, view: Mapping[Ref, Stored]) -> list[Ref]:
+        """Name a document to read, and those that it, or what was read already, points to and that are not kept.
+
+        What is asked for next is nearly always among them, so a decision reads once or twice, not once a document.
+        """
+        known = self._cache.get((partition, ref))
+        wanted = {ref: None}
+        for stored in (known, *view.values()):
+            if stored is None or isinstance(stored.model, Conversation):
+                continue
+            for other in _links(stored.model):
+                if other not in view and self.kept(partition, other) is None:
+                    wanted[other] = None
+        return list(wanted)
 
     def remember(self, partition: int, ref: Ref, stored: Stored) -> None:
         """Keep a document that was read or committed, as long as there is room."""
         place = (partition, ref)
         self._cache[place] = stored
         self._cache.move_to_end(place)
+        self._doubted.discard(place)
         if len(self._cache) > self._room:
-            self._cache.popitem(last=False)
+            old, _ = self._cache.popitem(last=False)
+            self._doubted.discard(old)
 
-    def forget(self, partition: int, refs: Iterable[Ref]) -> None:
-        """Keep no longer what turned out to be old."""
-        for ref in refs:
-            self._cache.pop((partition, ref), None)
+    def doubt(self, partition: int, refs: Iterable[Ref]) -> None:
+        """Trust no longer what turned out to be old; it still tells what it pointed to."""
+        self._doubted.update((partition, ref) for ref in refs if (partition, ref) in self._cache)
+
+    def wrote(self, partition: int, hint: str) -> None:
+        """Hear of a commit, "<conversation> <commit id>"; after another's, what is kept of the conversation is doubted.
+
+        "*" means that such hints may have been missed. Lost ones do no harm: guards find what is old.
+        """
+        if hint == LOOK:
+            self._doubted.update(place for place in self._cache if place[0] == partition)
+            return
+        id, _, v = hint.partition(" ")
+        known = self._cache.get((partition, ("conversation", id)))
+        if known is not None and not v.startswith(self.tag):
+            self.doubt(partition, [("conversation", id), *_links(known.model)])
 
     # lists and texts
 
@@ -111,6 +156,10 @@ class Store:
         if partition is None:
             return []
         key = self.keys[partition].entries(kind, id)
+        if after:
+            entries = _entries(await self.link.call("LRANGE", key, -NEWEST, -1))
+            if entries and entries[0][0] <= after + 1 and after <= entries[-1][0]:
+                return [entry for entry in entries if entry[0] > after]
         commands = (("LINDEX", key, 0), ("LINDEX", key, -1), ("LRANGE", key, after, -1))
         head, tail, found = await self.link.many(commands)
         first, last = _seq(head), _seq(tail)
@@ -181,6 +230,20 @@ class Store:
     async def unlist(self, partition: int, index: Index, member: str, *, of: str = "") -> None:
         """Take a member that points to nothing any more out of an index."""
         await self.link.call("ZREM", self.keys[partition].index(index, of), member)
+
+
+def _links(model: Model | None) -> list[Ref]:
+    """What a document points to, as far as a rule that reads it usually reads that, too."""
+    match model:
+        case Run():
+            return [("conversation", model.conversation), *(("request", id) for id in model.requests[-NEAR:])]
+        case Request():
+            return [("conversation", model.conversation), ("run", model.run)]
+        case Conversation():
+            runs = (model.live, *model.queue[:NEAR], *model.waiting[-NEAR:])
+            return [*(("run", id) for id in runs if id is not None), *(("request", id) for id in model.open[-NEAR:])]
+        case _:
+            return []
 
 
 # ── replies ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -53,11 +53,13 @@ class Call:
         self._count = 0
         self._checks = 0
         self._own: tuple[str, int] = ("none", 0)
+        self._place = ""
 
     def finish(self, id: str, from_ms: int, until_ms: int) -> tuple[list[str], list[Argument]]:
         """Return the keys and arguments of the call."""
-        if self._hints:
-            self._op("feed", self._keys.feed, self._keep.feed_cap, "\n".join(self._hints))
+        if self._hints or self._place:
+            wrote = [f"wrote {self._place} {id}"] if self._place else []
+            self._op("feed", self._keys.feed, self._keep.feed_cap, "\n".join((*wrote, *self._hints)))
         until = 0 if until_ms >= FAR else until_ms
         head: list[Argument] = [id, from_ms, until, self._own[0], self._own[1], self._checks]
         return list(self._names), [*head, *self._guards, self._count, *self._ops]
@@ -92,10 +94,15 @@ class Call:
             self._op("drop", key)
             return
         fence, halt = 0, 0
-        if isinstance(model, Run):
-            fence, halt = model.fence, model.halt
-        elif isinstance(model, Listeners):
-            fence = model.fence
+        match model:
+            case Run():
+                fence, halt, self._place = model.fence, model.halt, model.conversation
+            case Conversation():
+                self._place = model.id
+            case Listeners():
+                fence = model.fence
+            case _:
+                pass
         ttl = self._keep.of(ref, model)
         self._op("put", key, fence, halt, model.model_dump_json(exclude_none=True, by_alias=True), ttl)
         if ttl and isinstance(model, Request) and model.body:
