@@ -51,7 +51,7 @@ function showThread() {
   timeline.show(thread, waiting, doors);
   const asking = new Set(thread?.open.map((item) => item.card.run));
   runs.show((thread?.active ?? []).filter((run) => run.state !== "waiting" || !asking.has(run.run)), acts);
-  composer.show(store.current, expectation());
+  composer.show(store.current, ...expectation());
   const title = thread?.conversation.title || (store.current ? "Conversation" : "New conversation");
   fill(part("title"), visible(title));
   fill(part("agent"), thread?.conversation.agent ? visible(thread.conversation.agent) : null);
@@ -60,19 +60,21 @@ function showThread() {
   showTitle();
 }
 
-/** What a text would do now, in the words of the box. */
+/** What a text would do now: in the empty box, and in a line above what is typed. @returns {[string, string]} */
 function expectation() {
   const { thread } = store;
   const open = thread?.open ?? [];
-  if (open.length === 1) {
+  if (open.length > 1) return ["Several questions wait: answer each on its card", ""];
+  if (open.length) {
     const [field, more] = open[0].card.fields;
-    if (more) return "Fill in the form above";
-    return field.kind === "text" ? "Type your answer" : field.kind === "secret" ? "Not here: never type a secret into the chat" : "Press an option, or type its name or number";
+    if (more) return ["Fill in the form above", ""];
+    if (field.kind === "secret") return ["Not here: never type a secret into the chat", "A secret is asked for: what you type here is not kept"];
+    if (field.kind === "text") return ["Type your answer", `Answers: ${open[0].card.title}`];
+    return ["Press an option, or type its name or number", `Answers: ${open[0].card.title}`];
   }
-  if (open.length > 1) return "Several questions wait: answer each on its card";
-  const active = thread?.active ?? [];
-  if (active.some((run) => run.state === "working" || run.state === "queued")) return "Steer the run: add something while it works";
-  return thread ? "Reply…" : `Message ${store.me?.agent ?? "the agent"}…`;
+  const works = thread?.active.some((run) => run.state === "working" || run.state === "queued");
+  if (works) return ["Steer the run: add something while it works", "Steers the running task"];
+  return [thread ? "Reply…" : `Message ${store.me?.agent ?? "the agent"}…`, ""];
 }
 
 function showPlace() {

@@ -44,6 +44,8 @@ export function approvalButtons(card, field, verdict) {
     no.map((/** @type {any} */ o) => el("button", { type: "button", class: "button deny", onclick: () => verdict.deny(o.id, "") }, visible(o.label))));
   const reason = denyReason(no[0]?.id ?? null, verdict);
   const more = longer.length ? approveLonger(longer, approve) : null;
+  const panels = [more, reason, editor];
+  for (const one of panels) one?.opener.addEventListener("click", () => { for (const other of panels) if (other !== one) other?.shut(); });
   const links = el("div", { class: "verdict-more" }, more?.opener, reason.opener, editor?.opener);
   return el("div", { class: "approval" }, code ? codeField(code) : null, editor?.panel, main, links, more?.panel, reason.panel);
 }
@@ -52,12 +54,15 @@ export function approvalButtons(card, field, verdict) {
 function opens(label, panel) {
   panel.hidden = true;
   const opener = el("button", { type: "button", class: "link", "aria-expanded": "false" }, label);
+  const set = (/** @type {boolean} */ open) => {
+    panel.hidden = !open;
+    opener.setAttribute("aria-expanded", String(open));
+  };
   opener.addEventListener("click", () => {
-    panel.hidden = !panel.hidden;
-    opener.setAttribute("aria-expanded", String(!panel.hidden));
+    set(panel.hidden);
     if (!panel.hidden) /** @type {any} */ (panel.querySelector("input, textarea"))?.focus();
   });
-  return { opener, panel };
+  return { opener, panel, shut: () => set(false) };
 }
 
 /** @type {Record<string, string>} The exact scope of a remembered approval, said before it is given. */
@@ -90,9 +95,10 @@ function changeArguments(current) {
   area.value = original;
   const wrong = el("p", { class: "wrong", role: "alert" });
   const note = el("p", { class: "hint" }, "What you leave here is what runs, shown to everybody who sees this question.");
-  const { opener, panel } = opens("Change the arguments…", el("div", { class: "panel" }, note, area, wrong));
+  const { opener, panel, shut } = opens("Change the arguments…", el("div", { class: "panel" }, note, area, wrong));
   return {
     opener, panel,
+    shut: () => { if (area.value === original) shut(); },
     /** null: unchanged. false: cannot be read. */
     read: () => {
       fill(wrong);

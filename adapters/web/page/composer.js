@@ -6,6 +6,7 @@
 import { api, Problem } from "./api.js";
 import { announce, el, fill, icon } from "./dom.js";
 import { draft, keepDraft } from "./drafts.js";
+import { visible } from "./escapes.js";
 import { refusal, size } from "./words.js";
 
 /** @typedef {{key: number, name: string, size: number, state: "loading" | "ready" | "failed", words?: string, file: File, stored?: any}} Attached */
@@ -18,18 +19,20 @@ export class ComposerElement extends HTMLElement {
     /** @type {Map<string, Attached[]>} files by conversation */
     this.attachedBy = new Map();
     this.count = 0;
-  }
-
-  connectedCallback() {
-    if (this.box) return;
+    this.started = false;
     this.box = el("textarea", { id: "message", rows: "1", "aria-label": "Message", autocomplete: "off", enterkeyhint: "send", "aria-describedby": "message-hint" });
     this.sendButton = el("button", { type: "submit", class: "send", "aria-label": "Send", title: "Send (Enter)" }, icon("send"));
     this.picker = el("input", { type: "file", multiple: true, class: "unseen", tabindex: "-1", "aria-hidden": "true" });
     this.chips = el("ul", { class: "attached", "aria-label": "Attached files", hidden: true });
     this.hint = el("p", { class: "unseen", id: "message-hint" }, "Enter sends, Shift and Enter makes a new line.");
+    this.caption = el("p", { class: "caption", hidden: true });
+  }
+
+  connectedCallback() {
+    if (this.childElementCount) return;
     const attach = el("button", { type: "button", class: "icon-button attach", "aria-label": "Attach files", title: "Attach files", onclick: () => this.picker.click() }, icon("attach"));
     const form = el("form", { class: "composer-box", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); this.send(); } },
-      this.chips, el("div", { class: "composer-row" }, attach, this.box, this.sendButton), this.picker);
+      this.caption, this.chips, el("div", { class: "composer-row" }, attach, this.box, this.sendButton), this.picker);
     this.append(form, this.hint);
     this.box.addEventListener("input", () => this.typed());
     this.box.addEventListener("keydown", (event) => this.key(event));
@@ -60,9 +63,12 @@ export class ComposerElement extends HTMLElement {
   /**
    * @param {string | null} conversation
    * @param {string} placeholder  what a text would do now
+   * @param {string} caption  the same in a line that stays while one types; empty: nothing special
    */
-  show(conversation, placeholder) {
+  show(conversation, placeholder, caption) {
     this.box.placeholder = placeholder;
+    if (this.caption.textContent !== caption) fill(this.caption, visible(caption));
+    this.showCaption();
     if (this.started && conversation === this.conversation) return;
     this.started = true;
     this.conversation = conversation;
@@ -86,6 +92,11 @@ export class ComposerElement extends HTMLElement {
     this.box.style.height = "auto";
     this.box.style.height = `${Math.min(this.box.scrollHeight, Math.round(innerHeight * 0.4))}px`;
     this.sendButton.disabled = !this.ready;
+    this.showCaption();
+  }
+
+  showCaption() {
+    this.caption.hidden = !this.caption.textContent || !this.box.value;
   }
 
   get ready() {

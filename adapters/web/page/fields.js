@@ -36,7 +36,7 @@ function frame(field, tag, id, inner, hint) {
   return { node, wrong: (/** @type {string | null} */ rule) => { fill(wrong, rule); node.classList.toggle("is-wrong", Boolean(rule)); } };
 }
 
-/** @param {any} option @param {HTMLElement} mark */
+/** @param {any} option @param {Element} mark */
 function optionText(option, mark) {
   return [mark, el("span", { class: "option-text" }, el("span", { class: "option-label" }, visible(option.label)),
     option.description ? el("span", { class: "option-more" }, visible(option.description)) : null)];
@@ -50,7 +50,7 @@ function one(field, use) {
   const rows = el("div", { class: "options" });
   const { node, wrong } = frame(field, "fieldset", id, rows);
   const show = () => {
-    for (const input of rows.querySelectorAll("input[type=radio]")) input.checked = typeof picked === "object" ? input.value === " other" : input.value === picked;
+    for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (rows.querySelectorAll("input[type=radio]"))) input.checked = typeof picked === "object" ? input.value === " other" : input.value === picked;
   };
   for (const option of field.options) {
     if (use.alone) rows.append(el("button", { type: "button", class: "option", onclick: () => use.pick(option.id) }, optionText(option, icon("right"))));
@@ -152,7 +152,7 @@ function hintFor(field, alone) {
   if (field.format === "integer") parts.push("A whole number.");
   if (field.format === "number") parts.push("A number.");
   if (field.format === "email") parts.push("An e-mail address.");
-  if (field.format === "url") parts.push("A web address that begins with https:// or http://.");
+  if (field.format === "url") parts.push("A web address, with https:// in front.");
   if (field.min_length > 1) parts.push(`At least ${field.min_length} characters.`);
   if (field.max_length && field.max_length < 2000) parts.push(`At most ${field.max_length} characters.`);
   if (field.format === "multiline" && alone) parts.push("Ctrl+Enter answers.");

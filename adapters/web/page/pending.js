@@ -11,18 +11,27 @@ import { cancelButton } from "./task-buttons.js";
 import { refusal, stateWords } from "./words.js";
 
 export class PendingElement extends HTMLElement {
-  connectedCallback() {
-    if (this.questions) return;
+  constructor() {
+    super();
+    /** @type {import("./store.js").Store | null} */
+    this.store = null;
+    /** @type {import("./card.js").Doors | null} */
+    this.doors = null;
+    /** @type {any[]} */
+    this.cards = [];
+    /** @type {any[]} */
+    this.runs = [];
+    this.loaded = false;
     this.questions = el("div", { class: "lines" });
     this.tasks = el("div", { class: "lines" });
     this.nothing = el("div", { class: "nothing", hidden: true }, el("p", null, "Nothing waits for you."), el("p", { class: "hint" }, "Questions of your agents and paused tasks of all conversations appear here."));
     this.trouble = el("p", { class: "trouble", hidden: true });
     this.head = [el("h2", null, "Open questions"), el("h2", null, "Paused tasks")];
+  }
+
+  connectedCallback() {
+    if (this.childElementCount) return;
     this.append(el("div", { class: "scroller" }, el("div", { class: "column" }, this.trouble, this.nothing, this.head[0], this.questions, this.head[1], this.tasks)));
-    /** @type {any[]} */
-    this.cards = [];
-    /** @type {any[]} */
-    this.runs = [];
   }
 
   /**

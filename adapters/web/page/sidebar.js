@@ -10,12 +10,18 @@ import { themeButton } from "./theme.js";
 import { ago, LIST_STATES, moment } from "./words.js";
 
 export class SidebarElement extends HTMLElement {
-  connectedCallback() {
-    if (this.list) return;
+  constructor() {
+    super();
+    /** @type {any} */
+    this.shownMe = null;
     this.list = el("ul", { class: "conversations" });
     this.pendingLink = el("a", { class: "side-link", href: "#pending" }, icon("bell"), el("span", null, "Waiting for you"), el("span", { class: "badge", hidden: true }));
     this.newLink = el("a", { class: "side-link new", href: "#new" }, icon("plus"), el("span", null, "New conversation"));
     this.who = el("div", { class: "who" });
+  }
+
+  connectedCallback() {
+    if (this.childElementCount) return;
     this.append(
       el("div", { class: "side-top" }, el("a", { class: "brand", href: "#new", "aria-label": "Sayso, new conversation" }, mark(), el("span", null, "Sayso")),
         el("button", { type: "button", class: "icon-button side-close", "aria-label": "Close the list", onclick: () => this.dispatchEvent(new Event("close")) }, icon("close"))),

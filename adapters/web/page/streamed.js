@@ -28,6 +28,8 @@ export function streamed(text) {
       out.push(el(`h${Math.min(6, heading[1].length)}`, null, inline(heading[2])));
       at += 1;
     } else if (ITEM.test(line)) at = list(lines, at, out);
+    else if (/^\s{0,3}\|/.test(line)) at = table(lines, at, out);
+    else if (/^\s{0,3}>/.test(line)) at = quote(lines, at, out);
     else if (line.trim()) at = paragraph(lines, at, out);
     else at += 1;
   }
@@ -49,9 +51,29 @@ function list(lines, at, out) {
 }
 
 /** @param {string[]} lines @param {number} at @param {HTMLElement[]} out */
+function table(lines, at, out) {
+  const body = el("tbody");
+  for (; at < lines.length && /^\s{0,3}\|/.test(lines[at]); at += 1) {
+    if (/^[\s|:-]+$/.test(lines[at])) continue;
+    const cells = lines[at].trim().replace(/^\||\|$/g, "").split("|");
+    body.append(el("tr", null, cells.map((cell) => el(body.childElementCount ? "td" : "th", null, inline(cell.trim())))));
+  }
+  out.push(el("div", { class: "table-scroll" }, el("table", null, body)));
+  return at;
+}
+
+/** @param {string[]} lines @param {number} at @param {HTMLElement[]} out */
+function quote(lines, at, out) {
+  const body = [];
+  for (; at < lines.length && /^\s{0,3}>/.test(lines[at]); at += 1) body.push(lines[at].replace(/^\s{0,3}> ?/, ""));
+  out.push(el("blockquote", null, el("p", null, inline(body.join("\n")))));
+  return at;
+}
+
+/** @param {string[]} lines @param {number} at @param {HTMLElement[]} out */
 function paragraph(lines, at, out) {
   const body = [];
-  for (; at < lines.length && lines[at].trim() && !/^\s{0,3}(`{3,}|~{3,})|^#{1,6}\s/.test(lines[at]) && !(body.length && ITEM.test(lines[at])); at += 1) body.push(lines[at]);
+  for (; at < lines.length && lines[at].trim() && !/^\s{0,3}(`{3,}|~{3,}|>|\|)|^#{1,6}\s/.test(lines[at]) && !(body.length && ITEM.test(lines[at])); at += 1) body.push(lines[at]);
   out.push(el("p", null, inline(body.join("\n"))));
   return at;
 }

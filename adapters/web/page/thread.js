@@ -15,7 +15,8 @@
  * @typedef {{kind: "note", key: string, run: string | null, text: string, tone?: string, at: number}} Note
  * @typedef {Said | Streaming | Tool | CardItem | Note} Item
  * @typedef {{run: string, state: string, agent?: string, cause?: string | null, error?: string | null, created: number, status?: string,
- *   effects?: string | null, ended?: number | null, ended_by?: string | null, stop_requested?: number | null, requests?: string[], unconfirmed?: boolean, moved_from?: string | null}} RunView
+ *   effects?: string | null, ended?: number | null, ended_by?: string | null, stop_requested?: number | null, requests?: string[], unconfirmed?: boolean, moved_from?: string | null,
+ *   moved_to?: string | null}} RunView
  */
 
 export const OVER = new Set(["completed", "failed", "canceled"]);
@@ -34,6 +35,7 @@ export class Thread {
     this.oldest = 0;
     this.more = false;
     this.loaded = false;
+    this.loadingOlder = false;
   }
 
   /** @param {any} snapshot */
@@ -116,7 +118,7 @@ export class Thread {
 
   /** The runs that are not over, oldest first. */
   get active() {
-    return [...this.runs.values()].filter((run) => !OVER.has(run.state) && !run.moved).sort((a, b) => a.created - b.created);
+    return [...this.runs.values()].filter((run) => !OVER.has(run.state) && !run.moved_to).sort((a, b) => a.created - b.created);
   }
 
   /** The cards that are open, in order. */

@@ -22,14 +22,18 @@ export class TimelineElement extends HTMLElement {
     this.of = null;
     this.atEnd = true;
     this.known = new Set();
-  }
-
-  connectedCallback() {
-    if (this.list) return;
+    /** @type {string | null} the newest card that was shown */
+    this.lastCard = null;
+    /** @type {TimelineDoors | null} */
+    this.doors = null;
     this.list = el("div", { class: "lines" });
     this.olderButton = el("button", { type: "button", class: "button small older", onclick: () => this.doors?.older() }, "Show earlier");
     this.jump = el("button", { type: "button", class: "jump", hidden: true, onclick: () => this.toEnd(true) }, icon("down"), el("span"));
     this.scroller = el("div", { class: "scroller", tabindex: "-1" }, el("div", { class: "column" }, this.olderButton, this.list));
+  }
+
+  connectedCallback() {
+    if (this.childElementCount) return;
     this.append(this.scroller, this.jump);
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     new ResizeObserver(() => this.atEnd && this.toEnd(false)).observe(this.list);
@@ -58,7 +62,9 @@ export class TimelineElement extends HTMLElement {
     reconcile(this.list, /** @type {any[]} */ (lines), (line) => line.key, (line, old) => this.draw(line, old));
     this.olderButton.hidden = !thread?.more;
     this.tellNew(thread, fresh || !thread?.loaded);
-    if (this.atEnd) this.toEnd(false);
+    const asks = this.newCard(thread, fresh);
+    if (this.atEnd && asks) this.toCard(asks);
+    else if (this.atEnd) this.toEnd(false);
     else if (first && first !== this.list.firstElementChild) this.scroller.scrollTop = this.scroller.scrollHeight - height;
     else this.showJump(thread);
   }
@@ -102,6 +108,21 @@ export class TimelineElement extends HTMLElement {
     }
   }
 
+  /** A card that was not there before and is too tall to be seen whole at the end. @param {any} thread @param {boolean} fresh */
+  newCard(thread, fresh) {
+    const key = thread?.open.at(-1)?.key;
+    if (!key || (!fresh && key === this.lastCard)) return null;
+    this.lastCard = key;
+    const card = /** @type {HTMLElement | undefined} */ ([...this.list.children].find((one) => /** @type {HTMLElement} */ (one).dataset.key === key));
+    return card && card.offsetHeight > this.scroller.clientHeight - 32 ? card : null;
+  }
+
+  /** Its beginning is read first. @param {HTMLElement} card */
+  toCard(card) {
+    this.atEnd = false;
+    card.scrollIntoView({ block: "start", behavior: "instant" });
+  }
+
   scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
@@ -114,7 +135,7 @@ export class TimelineElement extends HTMLElement {
     const open = thread?.open.length ?? 0;
     this.jump.hidden = false;
     this.jump.classList.toggle("asks", open > 0);
-    fill(this.jump.lastElementChild, open ? (open === 1 ? "A question waits" : `${open} questions wait`) : "Newest");
+    fill(/** @type {Element} */ (this.jump.lastElementChild), open ? (open === 1 ? "A question waits" : `${open} questions wait`) : "Newest");
   }
 
   /** @param {boolean} smooth */
