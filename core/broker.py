@@ -308,7 +308,7 @@ def effects_of(steps: Sequence[Step]) -> Literal["none", "done", "unknown"]:
     done = {step.key for step in steps if step.kind == "done"}
     if begun - done:
         return "unknown"
-    return "done" if done else "none"
+    return "done" if begun else "none"
 
 
 @asynccontextmanager

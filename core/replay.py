@@ -91,7 +91,7 @@ class Tape:
             self.resumed = step.data.get("resumed") is True
         if step.kind not in ACTS:
             return
-        if not step.key.rpartition("/")[2].startswith("unknown:") and step.data.get("error") is None:
+        if step.kind in ("ask", "answered", "begun") and not _inner(step.key) and not step.data.get("again"):
             self._last = seq
         place = self._places.setdefault(step.key, Place())
         match step.kind:
@@ -125,7 +125,7 @@ class Tape:
         return place
 
     def trailing(self, place: Place) -> bool:
-        """Tell whether nothing came after this end but other failures: the turn broke by it."""
+        """Tell whether nothing was asked or begun after this end: the turn broke by it."""
         return place.ended is not None and place.ended_seq > self._last
 
     def inside(self, key: str) -> bool:
@@ -143,7 +143,7 @@ class Tape:
 
     def replaying(self) -> bool:
         """Tell whether there is something left to replay."""
-        return any(not place.used for place in self._places.values())
+        return any(not place.used and not _inner(key) for key, place in self._places.items())
 
     def wrote(self, key: str, step: Step) -> bool:
         """Tell whether an entry that was read is the one this turn wrote under a key."""
@@ -151,9 +151,12 @@ class Tape:
 
 
 def _counts(key: str, place: Place) -> bool:
-    """Questions of ours (`unknown:`) and approvals that a call itself asked for stand and fall with their call."""
-    ours = key.rpartition("/")[2].startswith(("approve#", "unknown:"))
-    return not ours and bool(place.request or place.granted or place.begun)
+    return not _inner(key) and bool(place.request or place.granted or place.begun)
+
+
+def _inner(key: str) -> bool:
+    """Tell what stands and falls with the call above it: its approval, our own question about it, its interruption."""
+    return key.rpartition("/")[2].startswith(("approve#", "unknown:", "interrupted#"))
 
 
 def _text(value: Json) -> str | None:

@@ -68,6 +68,7 @@ class ToolCall:
         self._guarded = guarded
         self._call = Call(tool, dict(arguments))
         self._id = ""
+        self._attempt = 0
         self._recorded = False
         self._mark: Token[str] | None = None
 
@@ -96,7 +97,7 @@ class ToolCall:
             scope.reset(self._mark)
         if not (self._recorded or turn.parked or turn.lost or isinstance(error, Parking)):
             if isinstance(error, asyncio.CancelledError):
-                await self._tell_end("interrupted")
+                await self._interrupted()
             elif isinstance(error, Denied):
                 await self._end("denied", reason=error.reason)
             elif error is not None:
@@ -115,11 +116,13 @@ class ToolCall:
 
     def _number(self, attempt: int) -> None:
         """Name an attempt of the call; each has its own line on the page, and one result."""
+        self._attempt = attempt
         self._id = f"{self._turn.run.root}/{self._key}.{attempt}"
 
     async def _begin(self, name: str | None) -> None:
         while True:
-            begun = await self._turn.begin(self._key, name, (self._started(),), guarded=self._guarded)
+            again = self._attempt > 1
+            begun = await self._turn.begin(self._key, name, (self._started(),), guarded=self._guarded, again=again)
             if not isinstance(begun, Refusal):
                 return
             await self._approve()
@@ -143,17 +146,18 @@ class ToolCall:
 
     async def _again(self, place: Place) -> None:
         """Enter a call that an earlier turn left open: its steps know what they did."""
-        turn = self._turn
-        if turn.tape.inside(self._key):
-            self._number(place.begun)
-            return
-        name = None
-        if self._guarded:
-            subject = Subject(tool=self._call.tool, arguments=self._call.arguments)
-            await decide(self._hold, turn, self._key, self._call.tool, place, subject=subject)
-            name = digest(self._call.tool, self._call.arguments)
+        turn, call, name = self._turn, self._call, None
+        begun_inside = turn.tape.inside(self._key)
         self._number(place.begun)
-        await self._tell_end("interrupted")
+        if self._guarded and not begun_inside:
+            subject = Subject(tool=call.tool, arguments=call.arguments)
+            await decide(self._hold, turn, self._key, call.tool, place, subject=subject)
+            name = digest(call.tool, call.arguments)
+        over = place.ended is not None or turn.tape.look(self._broken()).said
+        if begun_inside and not over:
+            return
+        if not over:
+            await self._interrupted()
         self._number(place.begun + 1)
         await self._begin(name)
 
@@ -184,10 +188,13 @@ class ToolCall:
         step = self._turn.entry("done", self._key, outcome=outcome, result=self._call.result, **more)
         await self._turn.append(step, entries=(entry,), tell=(event,))
 
-    async def _tell_end(self, outcome: Outcome) -> None:
-        """Say that the call was broken off; whether it had an effect is not known."""
-        entry, event = self._shown(outcome)
-        await self._turn.tell(event, entries=(entry,))
+    async def _interrupted(self) -> None:
+        """Record that this attempt was broken off; whether it had an effect is not known."""
+        entry, event = self._shown("interrupted")
+        await self._turn.append(self._turn.entry("said", self._broken()), entries=(entry,), tell=(event,))
+
+    def _broken(self) -> str:
+        return f"{self._key}/interrupted#{self._attempt}"
 
     def _started(self) -> Event:
         call = self._call

@@ -250,7 +250,7 @@ def _accept(
     run = d.save_run(run, answered=(*run.answered, request.id))
     told = Answered(request=request.id, run=run.id, answer=answer, by=e.person.id, via=e.via)
     if request.ours == "unknown_step" and _picked(answer) == "cancel":
-        stop(d, Stop(run.id, "user_canceled", e.person))
+        stop(d, Stop(run.id, "user_canceled", e.person, effects="unknown"))
         return told
     if any(id not in run.answered for id in run.requests):
         return told
