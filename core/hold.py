@@ -175,17 +175,21 @@ class Hold:
         return not self._turn.acting and all(any(key.startswith(f"{call}/") for key in asking) for call in calls)
 
     async def _park(self) -> None:
+        """Let go, unless something began in the meantime; nothing is recorded while this is under way."""
         turn = self._turn
-        parked = await turn.steady(lambda: turn.broker.park(Park(turn.run.id, turn.fence)))
-        if isinstance(parked, Changed):
-            turn.parked = True
-            emit("turn.parked", run=turn.run.id, fence=turn.fence)
-            for future in self._waiting.values():
-                if not future.done():
-                    future.set_exception(Parking())
-            self._waiting.clear()
-        else:
+        async with turn.writing:
+            if not self._may_park():
+                return
+            parked = await turn.steady(lambda: turn.broker.park(Park(turn.run.id, turn.fence)))
+            turn.parked = isinstance(parked, Changed)
+        if not turn.parked:
             self._hint.set()
+            return
+        emit("turn.parked", run=turn.run.id, fence=turn.fence)
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(Parking())
+        self._waiting.clear()
 
 
 def _told(question: Question) -> str:

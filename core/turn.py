@@ -74,7 +74,7 @@ class Turn:
         self.rested: Callable[[], None] = _nothing
         self.forked = False
         self._valid = valid
-        self._writing = asyncio.Lock()
+        self.writing = asyncio.Lock()
         self.over = asyncio.Event()
 
     # ── how it ends before its code does ─────────────────────────────────────────────────────────────────────────────
@@ -147,8 +147,11 @@ class Turn:
 
         Its number is guarded: when something else came in between, that is read first.
         """
-        async with self._writing:
-            result = await self._record(key, send)
+        with self.act():
+            async with self.writing:
+                if self.parked:
+                    raise Parking
+                result = await self._record(key, send)
         if isinstance(result, Refusal) and result.code != "not_approved":
             await self.refused(result)
         return result
