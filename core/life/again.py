@@ -8,7 +8,7 @@ worker lost           waiting stays waiting · can be replayed: queued · otherw
 from __future__ import annotations
 
 from core.life.closing import close_all, reopen_all
-from core.life.decision import Guard, Ready, Refusal, Settle
+from core.life.decision import Guard, Owe, Ready, Refusal, Settle
 from core.life.draft import Draft
 from core.life.event import Ended, Lost, Resume, Revert
 from core.life.memory import recall, remember
@@ -30,6 +30,10 @@ def moved(d: Draft, conversation: Conversation, run: Run) -> tuple[Conversation,
         request = d.request(name)
         if request is not None:
             d.save_request(request, run=id)
+    for turn in run.unproved:
+        d.want(Settle("claims", run.id, of=turn.worker), Settle("stop", run.id, of=turn.worker))
+        if d.incarnation(turn.worker) is not None:
+            d.want(Owe("claims", id, d.now, of=turn.worker), Owe("stop", id, d.now, of=turn.worker))
 
     def renamed(ids: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(id if other == run.id else other for other in ids)
@@ -159,10 +163,10 @@ def _lost_working(d: Draft, conversation: Conversation, run: Run, e: Lost) -> Ch
 def _lost_stopping(d: Draft, conversation: Conversation, run: Run, e: Lost) -> Changed | Refusal:
     mine = run.turn is not None and run.turn.worker == e.worker
     if e.gone and run.turn is not None and mine:
-        return ended(d, Ended(run.id, run.turn.fence, "process gone", e.effects))
+        return ended(d, Ended(run.id, run.turn.fence, "process gone"))
     if mine:
         run = fence_off(d, conversation, run)
     elif e.gone and run.turn is None and not run.unproved:
-        run = d.save_run(run, ended_ms=d.now, ended_by="process gone", effects=e.effects or run.effects)
+        run = d.save_run(run, ended_ms=d.now, ended_by="process gone")
         return end_now(d, conversation, run)
     return Changed(run=run.id, state=run.shown)

@@ -12,7 +12,7 @@ from core.life.draft import Draft
 from core.life.event import Beat, Delete, Hold, Leave, Reset, ShrinkDue, Stop, Stray, Swept, Withdraw
 from core.life.memory import recall, remember
 from core.life.result import Deleted, Kept, Opened
-from core.life.run import stop, turns_of
+from core.life.run import stop, tell_workers, turns_of
 from core.model import Conversation, Grants, Listener, Listeners, Origin, Run, Turn
 from core.question import Cancelled, Question
 
@@ -81,7 +81,8 @@ def delete(d: Draft, e: Delete) -> Deleted | Refusal:
     pointer = d.origin(conversation.origin)
     if pointer is not None and pointer.conversation == conversation.id:
         d.put(("origin", conversation.origin), None)
-    d.put(("grants", conversation.id), None)
+    if d.grants(conversation.id).all:
+        d.put(("grants", conversation.id), None)
     d.want(Wipe("conversation", conversation.id), Untimer("shrink", conversation.id))
     d.want(Hint("deleted", conversation.id), Hint("journal", conversation.id))
     return remember(d, e.key, e.person, Deleted(conversation=conversation.id, unproved=tuple(unproved)))
@@ -97,12 +98,10 @@ def _erase(d: Draft, run: Run) -> tuple[Turn, ...]:
             request = settle(d, request, Cancelled(cause="deleted"), None, None)
         d.save_request(request, question=Question(), answer=stub(request.answer), delivered=True)
         d.want(Wipe("request", id))
-    turns = turns_of(run)
-    for turn in turns:
-        d.want(Owe("stop", run.id, d.now, of=turn.worker), Hint("stop", turn.worker), Hint("run", run.id))
+    tell_workers(d, run)
     d.put(("run", run.id), None)
     d.want(Unready(run.id), Untimer("free", run.id), Settle("stopping", run.id), Wipe("run", run.root))
-    return turns
+    return turns_of(run)
 
 
 def shrink(d: Draft, e: ShrinkDue) -> Kept | Refusal:
@@ -163,7 +162,8 @@ def swept(d: Draft, e: Swept) -> Kept | Refusal:
     """All that a process held that is gone was settled."""
     if d.incarnation(e.incarnation) is not None:
         return Refusal("conflict", f"{e.incarnation!r} lives")
-    d.put(("incarnation", ghost(e.incarnation)), None)
+    if d.incarnation(ghost(e.incarnation)) is not None:
+        d.put(("incarnation", ghost(e.incarnation)), None)
     d.want(Settle("leases", e.incarnation))
     return Kept()
 

@@ -221,8 +221,7 @@ def _intend(d: Draft, conversation: Conversation, run: Run, e: Stop) -> Run:
     run = d.save_run(
         run, state="stopping", cause=e.cause, halt=run.halt + 1, stop_ms=d.now, stopped_by=e.person, urgent=e.urgent
     )
-    for turn in turns_of(run):
-        d.want(Owe("stop", run.id, d.now, of=turn.worker), Hint("stop", turn.worker), Hint("run", run.id))
+    tell_workers(d, run)
     d.want(Owe("stopping", run.id, d.now))
     if run.turn is not None:
         d.want(Timer("free", run.id, d.now + d.spans.free_ms))
@@ -243,6 +242,14 @@ def _join(d: Draft, conversation: Conversation, run: Run, e: Stop) -> Stopped:
     for turn in turns_of(run) if d.puts else ():
         d.want(Hint("stop", turn.worker))
     return Stopped(run=run.id, state=run.shown, joined=True)
+
+
+def tell_workers(d: Draft, run: Run) -> None:
+    """Owe the intent to stop to every worker that has a turn of the run; nobody reads for one whose lease is gone."""
+    d.want(Hint("run", run.id))
+    for turn in turns_of(run):
+        if d.incarnation(turn.worker) is not None:
+            d.want(Owe("stop", run.id, d.now, of=turn.worker), Hint("stop", turn.worker))
 
 
 def turns_of(run: Run) -> tuple[Turn, ...]:

@@ -41,7 +41,7 @@ def standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
 def _with(standing: Answer | None, sent: Accepted | Declined) -> Accepted | Declined:
     """What was sent, with what a form had before its submit."""
     if isinstance(standing, Accepted) and isinstance(sent, Accepted) and len(standing.values) > 1:
-        return sent.model_copy(update={"values": {**standing.values, **sent.values}})
+        return sent.changed(values={**standing.values, **sent.values})
     return sent
 
 

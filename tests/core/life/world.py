@@ -36,7 +36,7 @@ from core.life.decision import (
     Write,
 )
 from core.life.draft import Draft, Spans, decide
-from core.model import Conversation, Entry, Event, Grants, Incarnation, Listeners, Run, Step
+from core.model import Conversation, Entry, Event, Listeners, Run, Step
 from core.question import Request
 
 R = TypeVar("R")
@@ -85,6 +85,12 @@ class World:
         run = self.docs[("run", id)]
         assert isinstance(run, Run)
         return run if run.moved_to is None else self.run(run.moved_to)
+
+    def find(self, id: str) -> Run | None:
+        """The same, or None when it was deleted."""
+        run = self.docs.get(("run", id))
+        assert run is None or isinstance(run, Run)
+        return run if run is None or run.moved_to is None else self.find(run.moved_to)
 
     def request(self, id: str) -> Request:
         found = self.docs[("request", id)]
@@ -231,8 +237,9 @@ class World:
                 self._settle("ready", "", run)
             case Timer(what=what, id=id, at_ms=at):
                 self._owe("timers", "", f"{what}:{id}", at)
-            case Untimer(what=what, id=id):
-                self._settle("timers", "", f"{what}:{id}")
+            case Untimer(what=what, id=id, at_ms=at):
+                if at is None or self.index("timers").get(f"{what}:{id}") == at:
+                    self._settle("timers", "", f"{what}:{id}")
             case Owe(index=index, member=member, score=score, of=of):
                 self._owe(index, of, member, score)
             case Settle(index=index, member=member, of=of):
@@ -281,6 +288,3 @@ class World:
         for key in keys:
             self.lists.pop(key, None)
             self.mortal.discard(key)
-
-
-KINDS = (Conversation, Run, Request, Grants, Incarnation, Listeners)
