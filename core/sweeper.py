@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from core.broker import Broker
+from core.broker import Broker, effects_of
 from core.errors import StoreError
 from core.lease import identity, is_gone
 from core.life.decision import Refusal
@@ -142,7 +142,8 @@ class Sweeper:
     async def _settle(self, run: str, worker: str, *, gone: bool) -> None:
         found = await self._broker.peek(run)
         again = found is None or self._again(found.agent)
-        settled = await self._broker.lost(Lost(run, worker, gone, again))
+        effects = None if found is None else effects_of([step for _, step in await self._broker.steps(found.root)])
+        settled = await self._broker.lost(Lost(run, worker, gone, again, effects=effects))
         _log.warning("the worker %s of run %s was lost (%s): %r", worker, run, "gone" if gone else "unproved", settled)
 
 

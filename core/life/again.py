@@ -163,10 +163,10 @@ def _lost_working(d: Draft, conversation: Conversation, run: Run, e: Lost) -> Ch
 def _lost_stopping(d: Draft, conversation: Conversation, run: Run, e: Lost) -> Changed | Refusal:
     mine = run.turn is not None and run.turn.worker == e.worker
     if e.gone and run.turn is not None and mine:
-        return ended(d, Ended(run.id, run.turn.fence, "process gone"))
+        return ended(d, Ended(run.id, run.turn.fence, "process gone", e.effects))
     if mine:
         run = fence_off(d, conversation, run)
     elif e.gone and run.turn is None and not run.unproved:
-        run = d.save_run(run, ended_ms=d.now, ended_by="process gone")
+        run = d.save_run(run, ended_ms=d.now, ended_by="process gone", effects=e.effects or run.effects)
         return end_now(d, conversation, run)
     return Changed(run=run.id, state=run.shown)

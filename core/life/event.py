@@ -238,6 +238,7 @@ class Lost:
     """A worker's lease lapsed. gone: its process is known to be gone.
 
     again: the run can go on by itself, from its journal or snapshot, or because its agent says `on_lost="retry"`.
+    effects: what its journal tells of side effects so far.
     """
 
     run: str
@@ -245,6 +246,7 @@ class Lost:
     gone: bool
     again: bool = True
     cause: Cause = "worker_lost"
+    effects: Literal["none", "done", "unknown"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

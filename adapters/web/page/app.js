@@ -134,8 +134,10 @@ composer.addEventListener("said", (/** @type {any} */ event) => say(event.detail
 outbox.addEventListener("change", () => store.changed("thread"));
 outbox.addEventListener("result", (/** @type {any} */ event) => {
   const { item, result, fresh } = event.detail;
-  if (result.kind === "sent" && fresh && store.place === "chat" && !store.current) location.hash = result.conversation;
-  else if (result.kind !== "sent") commands.did(result, item);
+  if (result.kind === "sent" && fresh) {
+    store.begin(result.conversation, { title: item.text.trim().split("\n", 1)[0].slice(0, 80), agent: item.agent });
+    if (store.place === "chat" && !store.current) location.hash = result.conversation;
+  } else if (result.kind !== "sent") commands.did(result, item);
 });
 outbox.addEventListener("refused", (/** @type {any} */ event) => {
   const { item, problem } = event.detail;
@@ -206,7 +208,8 @@ const claimed = new WeakSet();
 function claim(item) {
   if (claimed.has(item) || !store.current) return;
   claimed.add(item);
-  if (item.at > Date.now() - 300_000) outbox.claim(store.current, item.run, item.text);
+  const sent = item.at > now() - 300_000 ? outbox.claim(store.current, item.run, item.text) : null;
+  if (sent?.attachments.length && typeof item.attachments?.[0] === "string") store.thread?.put({ ...item, attachments: sent.attachments });
 }
 
 // ── addresses ───────────────────────────────────────────────────────────────────────────────────────────────────────

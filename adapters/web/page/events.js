@@ -76,7 +76,7 @@ const APPLY = {
     thread.acted(told.run);
     const key = `m:${told.message ?? told.entry}`;
     if (told.entry && told.entry !== told.message && thread.find(`m:${told.entry}`)) return thread.drop(key);
-    thread.put({ kind: "said", key, role: "agent", run: told.run ?? null, text: told.text ?? "", html: told.html ?? undefined, at: told.at, attachments: told.files ?? told.attachments });
+    thread.put({ kind: "said", key, role: "agent", run: told.run ?? null, text: told.text ?? "", html: told.html ?? undefined, at: told.at, interrupted: told.interrupted, attachments: told.files ?? told.attachments });
   },
   "tool.started"(thread, told) {
     thread.acted(told.run);
@@ -86,7 +86,7 @@ const APPLY = {
     thread.acted(told.run);
     const before = thread.find(`t:${told.call}`);
     const known = before?.kind === "tool" ? before : { kind: /** @type {const} */ ("tool"), key: `t:${told.call}`, run: told.run ?? null, tool: told.tool, at: told.at };
-    thread.put({ ...known, tool: told.tool ?? known.tool, outcome: told.outcome ?? "done", summary: told.summary, ended: told.at });
+    thread.put({ ...known, tool: told.tool ?? known.tool, outcome: told.outcome ?? "done", summary: told.summary, result: told.result, ended: told.at });
   },
   "status"(thread, told) {
     if (told.steer !== undefined) return said(thread, told, told.steer, { steer: true });

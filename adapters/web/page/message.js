@@ -20,11 +20,11 @@ export function saidLine(item, old) {
     const body = el("div", { class: "prose" });
     if (item.html !== undefined) serverHtml(body, item.html);
     else fill(body, streamed(item.text));
-    const foot = el("div", { class: "said-foot" }, item.failed ? el("span", { class: "bad" }, "The task failed.") : null, copyButton(() => item.text, "Copy this message"), time);
+    const foot = el("div", { class: "said-foot" }, item.failed ? el("span", { class: "bad" }, "The task failed.") : item.interrupted ? el("span", { class: "cut" }, "interrupted") : null, copyButton(() => item.text, "Copy this message"), time);
     node.append(body, ...files(item.attachments), foot);
   } else {
     const label = item.steer ? el("span", { class: "steer-label" }, item.taken ? "steered the task" : "steers the task, not taken in yet") : null;
-    node.append(el("div", { class: "bubble" }, visible(item.text)), ...files(item.attachments), el("div", { class: "said-foot" }, label, time));
+    node.append(el("div", { class: "bubble" }, visible(item.text)), ...files(item.attachments), el("div", { class: "said-foot" }, time, label));
   }
   if (old?.classList.contains("streaming")) node.classList.add("no-entrance");
   return node;
@@ -59,13 +59,20 @@ export function toolLine(item, old) {
     el("details", { open },
       el("summary", null, el("span", { class: "tool-mark" }, mark), el("code", null, visible(item.tool, { strict: true })),
         el("span", { class: "tool-state" }, words + took), item.summary ? el("span", { class: "tool-summary" }, visible(item.summary)) : null),
-      el("div", { class: "tool-more" }, shownArguments(item.arguments), item.summary ? el("p", { class: "tool-result" }, visible(item.summary)) : null)));
+      el("div", { class: "tool-more" }, shownArguments(item.arguments), toolResult(item))));
+}
+
+/** @param {import("./thread.js").Tool} item */
+function toolResult(item) {
+  const result = item.result ?? item.summary;
+  if (result === undefined || result === null) return null;
+  return el("div", { class: "tool-result" }, el("span", { class: "hint" }, item.outcome === "done" ? "Result" : "What happened"), shownArguments(result));
 }
 
 /** @param {import("./thread.js").Note} item */
 export function noteLine(item) {
   const canceled = /^\[Canceled\]/.test(item.text);
-  const words = canceled ? `Canceled${item.text.slice("[Canceled]".length)}` : item.text.replace(/^\[(\w+)\] /, "$1: ");
+  const words = canceled ? `Canceled${item.text.slice("[Canceled]".length)}.` : item.text.replace(/^\[(\w+)\] /, "$1: ");
   const effects = item.tone === "done" ? " Something it did remains done." : item.tone === "unknown" ? " It is not known whether its last step happened." : "";
   return el("div", { class: "note" }, el("span", null, visible(words + effects)));
 }

@@ -88,10 +88,12 @@ export class Outbox extends EventTarget {
   /**
    * The history has an entry of this person: it is the confirmed form of what waits here.
    * @param {string} conversation @param {string | null} run @param {string} text
+   * @returns {Waiting | undefined} what was confirmed
    */
   claim(conversation, run, text) {
     const item = this.items.find((one) => one.state !== "failed" && one.text === text && (one.run ? one.run === run : one.conversation === conversation));
     if (item) this.remove(item);
+    return item;
   }
 
   changed() {

@@ -92,6 +92,14 @@ export class Store extends EventTarget {
     } else await this.load(id);
   }
 
+  /** A conversation that was made just now: it is followed from its first event. @param {string} id @param {any} known */
+  begin(id, known) {
+    if (this.threads.has(id)) return;
+    const thread = new Thread(id);
+    thread.begin(known);
+    this.threads.set(id, thread);
+  }
+
   showPending() {
     this.place = "pending";
     if (this.current) this.socket.unfollow(this.current);

@@ -8,9 +8,9 @@
 
 /**
  * @typedef {{kind: "said", key: string, role: "person" | "agent", run: string | null, text: string, html?: string, by?: any, at: number,
- *   steer?: boolean, taken?: boolean, failed?: boolean, attachments?: any[], seq?: number}} Said
+ *   steer?: boolean, taken?: boolean, failed?: boolean, interrupted?: boolean, attachments?: any[], seq?: number}} Said
  * @typedef {{kind: "streaming", key: string, run: string | null, text: string, at: number}} Streaming
- * @typedef {{kind: "tool", key: string, run: string | null, tool: string, arguments?: any, outcome: string | null, summary?: string, at: number, ended?: number}} Tool
+ * @typedef {{kind: "tool", key: string, run: string | null, tool: string, arguments?: any, outcome: string | null, summary?: string, result?: any, at: number, ended?: number}} Tool
  * @typedef {{kind: "card", key: string, card: any, at: number}} CardItem
  * @typedef {{kind: "note", key: string, run: string | null, text: string, tone?: string, at: number}} Note
  * @typedef {Said | Streaming | Tool | CardItem | Note} Item
@@ -46,6 +46,10 @@ export class Thread {
     this.seq = snapshot.seq;
     for (const run of snapshot.runs ?? []) this.runs.set(run.run, { ...run, created: run.created ?? run.changed ?? Date.now() });
     for (const entry of snapshot.history ?? []) this.enter(entry);
+    for (const [call, one] of Object.entries(snapshot.tools ?? {})) {
+      if (!this.find(`t:${call}`)) this.put({ kind: "tool", key: `t:${call}`, run: one.run ?? null, tool: one.tool, arguments: one.arguments, outcome: null, at: one.at ?? Date.now() });
+    }
+    for (const [run, status] of Object.entries(snapshot.status ?? {})) if (this.runs.has(run)) this.run(run, { status }, 0);
     for (const [message, one] of Object.entries(snapshot.partial ?? {})) {
       if (!this.find(`m:${message}`)) this.put({ kind: "streaming", key: `m:${message}`, run: one.run ?? null, text: one.text ?? "", at: Date.now() });
     }
@@ -53,6 +57,15 @@ export class Thread {
     for (const run of this.runs.values()) if (run.state === "failed") this.markFailed(run.run);
     this.oldest = snapshot.history?.[0]?.seq ?? 0;
     this.more = (snapshot.history?.length ?? 0) >= 50 && this.oldest > 1;
+    this.loaded = true;
+  }
+
+  /**
+   * Begin with nothing: everything comes as events.
+   * @param {any} conversation
+   */
+  begin(conversation) {
+    this.conversation = { ...this.conversation, ...conversation };
     this.loaded = true;
   }
 
@@ -76,12 +89,12 @@ export class Thread {
     const at = entry.at;
     const run = entry.run ?? null;
     if (entry.role === "person" || entry.role === "agent") {
-      const { id, role, text, html, by, seq, steer, attachments, files } = entry;
+      const { id, role, text, html, by, seq, steer, attachments, files, interrupted } = entry;
       const key = `m:${entry.message ?? id}`;
-      this.put({ kind: "said", key, role, run, text, html: html ?? undefined, by: by ?? undefined, at, seq, steer, taken: steer || undefined, attachments: files ?? attachments });
+      this.put({ kind: "said", key, role, run, text, html: html ?? undefined, by: by ?? undefined, at, seq, steer, taken: steer || undefined, interrupted, attachments: files ?? attachments });
     } else if (entry.role === "tool") {
       const call = entry.call ?? entry.id;
-      this.put({ kind: "tool", key: `t:${call}`, run, tool: entry.tool ?? entry.text ?? "tool", arguments: entry.arguments, outcome: entry.outcome ?? "done", summary: entry.summary, at });
+      this.put({ kind: "tool", key: `t:${call}`, run, tool: entry.tool ?? entry.text ?? "tool", arguments: entry.arguments, outcome: entry.outcome ?? "done", summary: entry.summary, result: entry.result, at });
     } else if (entry.role === "request" || (entry.role === "note" && entry.request)) {
       const before = /** @type {CardItem | undefined} */ (this.find(`q:${entry.request}`));
       const { request, outcome, where, values, reason, text } = entry;

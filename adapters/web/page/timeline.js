@@ -26,6 +26,8 @@ export class TimelineElement extends HTMLElement {
     this.lastCard = null;
     /** @type {TimelineDoors | null} */
     this.doors = null;
+    /** @type {import("./thread.js").Thread | null} */
+    this.thread = null;
     this.list = el("div", { class: "lines" });
     this.olderButton = el("button", { type: "button", class: "button small older", onclick: () => this.doors?.older() }, "Show earlier");
     this.jump = el("button", { type: "button", class: "jump", hidden: true, onclick: () => this.toEnd(true) }, icon("down"), el("span"));
@@ -47,6 +49,7 @@ export class TimelineElement extends HTMLElement {
    */
   show(thread, waiting, doors) {
     this.doors = doors;
+    this.thread = thread;
     const id = thread?.id ?? null;
     const fresh = this.of !== id;
     const height = this.scroller.scrollHeight - this.scroller.scrollTop;
@@ -127,15 +130,21 @@ export class TimelineElement extends HTMLElement {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
     if (this.atEnd) this.jump.hidden = true;
+    else this.showJump(this.thread);
     if (scrollTop < 40 && !this.olderButton.hidden && !this.atEnd) this.doors?.older();
   }
 
   /** @param {import("./thread.js").Thread | null} thread */
   showJump(thread) {
-    const open = thread?.open.length ?? 0;
+    const view = this.scroller.getBoundingClientRect();
+    const inView = [...this.list.querySelectorAll(".card-open")].some((card) => {
+      const { top, bottom } = card.getBoundingClientRect();
+      return top < view.bottom - 40 && bottom > view.top + 40;
+    });
+    const open = inView ? 0 : thread?.open.length ?? 0;
     this.jump.hidden = false;
     this.jump.classList.toggle("asks", open > 0);
-    fill(/** @type {Element} */ (this.jump.lastElementChild), open ? (open === 1 ? "A question waits" : `${open} questions wait`) : "Newest");
+    fill(/** @type {Element} */ (this.jump.lastElementChild), open ? (open === 1 ? "A question waits" : `${open} questions wait`) : inView ? "More below" : "Newest");
   }
 
   /** @param {boolean} smooth */
