@@ -14,13 +14,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Literal
 
+from core.life.check import normal
+from core.life.decision import Refusal
 from core.life.event import Ask, Park, Take
 from core.life.result import Asked, Changed, Delivered
 from core.model import Json, digest
 from core.question import Accepted, Declined, Question
 from core.replay import Diverged, Place
 from core.trace import emit
-from core.turn import Parking, Turn
+from core.turn import NotAskable, Parking, Turn
 
 Given = Accepted | Declined
 ORDER = "the replay came to {key!r}, but the journal goes on with {left!r}: same results must lead to the same calls"
@@ -46,6 +48,9 @@ class Hold:
         """
         turn, told = self._turn, _told(question)
         turn.check()
+        checked = normal(question)
+        if isinstance(checked, Refusal):
+            raise NotAskable(checked.text)
         place = turn.tape.look(key)
         if place.answer is not None:
             _same(key, question, place, told)

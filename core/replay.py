@@ -132,6 +132,11 @@ class Tape:
         """Tell whether anything was begun below a key."""
         return any(name.startswith(f"{key}/") and place.begun for name, place in self._places.items())
 
+    def skip(self, key: str) -> None:
+        """Count all that the journal holds below a key as replayed."""
+        for name, place in self._places.items():
+            place.used = place.used or name.startswith(f"{key}/")
+
     def later(self, key: str) -> bool:
         """Tell whether a later call of the same verb in the same scope is recorded and not replayed yet."""
         name = key.rpartition("#")[0]

@@ -216,6 +216,7 @@ class Run(Asks):
                 scope.reset(mark)
             ended = {"result": None} if isinstance(outcome, Parked) else _end(outcome)
             await turn.append(turn.entry("done", key, **ended))
+        turn.tape.skip(key)
         if ended.get("error") is not None:
             raise CallFailed(f"agent {callee.name!r} gave up: {ended['error']}")
         result = ended.get("result")

@@ -33,7 +33,7 @@ _counts: Counter[str] = Counter()
 _recent: deque[Event] = deque(maxlen=_KEPT)
 
 
-def emit(name: str, **fields: Field) -> None:
+def emit(name: str, /, **fields: Field) -> None:
     """Tell everybody that something happened; a subscriber that fails is logged and changes nothing."""
     event = Event(name, fields)
     _counts[name] += 1
@@ -59,7 +59,7 @@ def count(name: str) -> int:
     return _counts[name]
 
 
-async def seen(name: str, timeout: float = 10.0, **fields: Field) -> Event:
+async def seen(name: str, /, timeout: float = 10.0, **fields: Field) -> Event:
     """Wait until an event with these fields happened; one of the last few hundred counts, too.
 
     timeout: seconds, the limit of the wait. Raises: `TimeoutError` that names the event.

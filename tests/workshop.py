@@ -55,9 +55,11 @@ class Workshop:
         ):
             yield worker
 
-    async def say(self, text: str = "go", to: str = "it", origin: str = "chat-1", key: str | None = None) -> str:
+    async def say(
+        self, text: str = "go", to: str = "it", origin: str = "chat-1", attachments: tuple[str, ...] = ()
+    ) -> str:
         """Say something; returns the id of the run that it started or steered."""
-        sent = await self.broker.said(Said(origin=origin, text=text, person=ANN, agent=to, key=key))
+        sent = await self.broker.said(Said(origin=origin, text=text, person=ANN, agent=to, attachments=attachments))
         assert isinstance(sent, Sent), sent
         return sent.run
 
@@ -114,6 +116,11 @@ class Workshop:
         """Answer a question of one field with its value, a form with its values."""
         values: dict[str, Json] = more or {request.question.fields[0].id: value}
         return await self.broker.answer(Reply(request.id, Accepted(values=values), ANN, "chat"))
+
+    async def change(self, request: Request, arguments: Json) -> Answered | Refusal:
+        """Approve a call with other arguments."""
+        accepted = Accepted(values={request.question.fields[0].id: "once"}, arguments=arguments)
+        return await self.broker.answer(Reply(request.id, accepted, ANN, "chat"))
 
     async def deny(self, request: Request, reason: str | None = None) -> Answered | Refusal:
         """Say no."""
