@@ -74,7 +74,7 @@ function expectation() {
   }
   const works = thread?.active.some((run) => run.state === "working" || run.state === "queued");
   if (works) return ["Steer the run: add something while it works", "Steers the running task"];
-  return [thread ? "Reply…" : `Message ${store.me?.agent ?? "the agent"}…`, ""];
+  return [thread ? "Reply…" : `Message ${store.agent || "the agent"}…`, ""];
 }
 
 function showPlace() {
@@ -89,12 +89,19 @@ function showPlace() {
     pending.show(store, doors);
   } else {
     pending.leave();
-    if (store.me && !empty.childElementCount) fill(empty, el("div", { class: "column" }, welcome(store.me.agent, say)));
+    if (store.me && !empty.childElementCount) greet();
     showThread();
     if (!matchMedia("(pointer: coarse)").matches && !document.querySelector("dialog[open]")) composer.takeFocus();
   }
   side.show(store, acts);
   showTitle();
+}
+
+/** The empty view: with the agent that the next conversation is with. */
+function greet() {
+  if (!store.me) return;
+  const choose = (/** @type {string} */ name) => { store.agent = name; greet(); showThread(); };
+  fill(empty, el("div", { class: "column" }, welcome({ agent: store.agent, agents: store.me.agents, say, choose })));
 }
 
 function showTitle() {
@@ -127,7 +134,7 @@ function notice(words) {
 function say(text, attachments = []) {
   part("notices").replaceChildren();
   timeline.toEnd(false);
-  outbox.send({ conversation: store.current, text, attachments, agent: store.current ? undefined : store.me?.agent });
+  outbox.send({ conversation: store.current, text, attachments, agent: store.current ? undefined : store.agent || undefined });
 }
 
 composer.addEventListener("said", (/** @type {any} */ event) => say(event.detail.text, event.detail.attachments));

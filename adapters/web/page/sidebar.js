@@ -27,7 +27,7 @@ export class SidebarElement extends HTMLElement {
         el("button", { type: "button", class: "icon-button side-close", "aria-label": "Close the list", onclick: () => this.dispatchEvent(new Event("close")) }, icon("close"))),
       this.newLink, this.pendingLink,
       el("h2", { class: "side-title", id: "conversations-title" }, "Conversations"),
-      el("nav", { class: "side-scroll", "aria-labelledby": "conversations-title" }, this.list),
+      el("div", { class: "side-scroll", role: "group", "aria-labelledby": "conversations-title" }, this.list),
       this.who);
     setInterval(() => { for (const time of this.list.querySelectorAll("time")) fill(time, ago(Number(time.dataset.at))); }, 30_000);
   }

@@ -16,6 +16,8 @@ export class Store extends EventTarget {
     super();
     /** @type {{person: {id: string, name: string, role: string}, agents: string[], agent: string, version: string} | null} */
     this.me = null;
+    /** The agent that a new conversation is with. */
+    this.agent = "";
     /** @type {any[]} */
     this.list = [];
     /** @type {Map<string, Thread>} the newest used is last */
@@ -38,6 +40,7 @@ export class Store extends EventTarget {
   async open() {
     this.socket.open();
     [this.me] = await Promise.all([api.me(), this.refresh()]);
+    this.agent = this.me?.agent ?? "";
     this.changed("list");
     this.changed("place");
   }

@@ -31,7 +31,7 @@ export class TimelineElement extends HTMLElement {
     this.list = el("div", { class: "lines" });
     this.olderButton = el("button", { type: "button", class: "button small older", onclick: () => this.doors?.older() }, "Show earlier");
     this.jump = el("button", { type: "button", class: "jump", hidden: true, onclick: () => this.toEnd(true) }, icon("down"), el("span"));
-    this.scroller = el("div", { class: "scroller", tabindex: "-1" }, el("div", { class: "column" }, this.olderButton, this.list));
+    this.scroller = el("div", { class: "scroller", tabindex: "-1" }, el("div", { class: "column" }, el("h2", { class: "unseen" }, "Messages"), this.olderButton, this.list));
   }
 
   connectedCallback() {

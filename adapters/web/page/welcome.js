@@ -4,6 +4,7 @@
  */
 
 import { el } from "./dom.js";
+import { visible } from "./escapes.js";
 
 /** The demo agent's words, and what each shows. */
 const TRY = [
@@ -20,10 +21,10 @@ const TRY = [
 ];
 
 /**
- * @param {string} agent
- * @param {(text: string) => void} say
+ * @param {{agent: string, agents: string[], say: (text: string) => void, choose: (agent: string) => void}} it
+ *   agent: the one that a first message goes to
  */
-export function welcome(agent, say) {
+export function welcome({ agent, agents, say, choose }) {
   const chips = agent === "demo" ? el("ul", { class: "try" }, TRY.map(([word, more]) =>
     el("li", null, el("button", { type: "button", onclick: () => say(word) }, el("strong", null, word), el("span", null, more))))) : null;
   return el("div", { class: "welcome" },
@@ -31,5 +32,12 @@ export function welcome(agent, say) {
     el("p", null, chips
       ? "Talk to an agent here. When it needs you, it asks, waits as long as it takes, and goes on exactly once. Try one with the demo agent:"
       : "Talk to an agent here. When it needs you, it asks, waits as long as it takes, and goes on exactly once."),
+    agents.length > 1 ? agentChoice(agent, agents, choose) : null,
     chips);
+}
+
+/** Which agent the conversation is with. @param {string} agent @param {string[]} agents @param {(agent: string) => void} choose */
+function agentChoice(agent, agents, choose) {
+  return el("fieldset", { class: "agents" }, el("legend", null, "Talk to"), agents.map((name) => el("label", null,
+    el("input", { type: "radio", name: "agent", value: name, ...(name === agent ? { checked: true } : {}), onchange: () => choose(name) }), el("span", null, visible(name)))));
 }
