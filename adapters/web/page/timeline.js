@@ -144,7 +144,10 @@ export class TimelineElement extends HTMLElement {
     const open = inView ? 0 : thread?.open.length ?? 0;
     this.jump.hidden = false;
     this.jump.classList.toggle("asks", open > 0);
-    fill(/** @type {Element} */ (this.jump.lastElementChild), open ? (open === 1 ? "A question waits" : `${open} questions wait`) : inView ? "More below" : "Newest");
+    const words = open ? (open === 1 ? "A question waits" : `${open} questions wait`) : inView ? "More below" : "Newest";
+    this.jump.classList.toggle("more", inView);
+    this.jump.title = inView ? words : "";
+    fill(/** @type {Element} */ (this.jump.lastElementChild), el("span", inView ? { class: "unseen" } : null, words));
   }
 
   /** @param {boolean} smooth */
