@@ -1,0 +1,102 @@
+"""The web front end as one ASGI app: the gate, the routes, the page's files, and errors as problems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from fastapi import FastAPI, Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import WebSocketRoute
+from starlette.types import ASGIApp
+
+from adapters.web import conversations, files, health, live, problems, requests, runs, session
+from adapters.web.problems import MEDIA_TYPE, Problem, ProblemShape
+from adapters.web.security import PAGE_CSP, Gate, known_to
+from adapters.web.state import Web, state_of
+
+PAGE: Final = Path(__file__).parent / "page"
+TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".webmanifest": "application/manifest+json",
+}
+PAGE_HEADERS: Final = {"content-security-policy": PAGE_CSP, "cache-control": "no-cache"}
+ABOUT: Final = (
+    "Say something, answer what runs ask, cancel, pause and resume. Every error is problem+json. "
+    "Programs send `Authorization: Bearer` with a token of `sayso token`; "
+    "an `Idempotency-Key` makes every repeat safe."
+)
+
+
+def create(web: Web) -> ASGIApp:
+    """Build the app around its parts."""
+    app = FastAPI(
+        title="Sayso",
+        version=web.options.version,
+        description=ABOUT,
+        docs_url=None,
+        redoc_url=None,
+        responses={"4XX": _problem("What was wrong, and what to do"), "5XX": _problem("What did not work")},
+    )
+    app.state.web = web
+    app.state.tries = session.Tries()
+    app.state.figures = figures = health.Figures()
+    for one in (conversations, runs, requests, files, session, live, health):
+        app.include_router(one.router)
+    app.router.routes.append(WebSocketRoute("/v1/ws", live.Socket))
+    for path, endpoint in (("/", index), ("/login", login), ("/page/{name}", page), ("/favicon.ico", icon)):
+        app.add_api_route(path, endpoint, include_in_schema=False, response_class=Response)
+    problems.install(app)
+    app.add_middleware(health.Counting, figures=figures)
+    options = web.options
+    return Gate(
+        app,
+        host=options.host,
+        public_url=options.public_url,
+        body_max=options.body_max,
+        file_max=options.file_max,
+    )
+
+
+def _problem(description: str) -> dict[str, object]:
+    schema = {"$ref": "#/components/schemas/ProblemShape"}
+    return {"description": description, "model": ProblemShape, "content": {MEDIA_TYPE: {"schema": schema}}}
+
+
+# ── the page ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def index(request: Request) -> Response:
+    """The chat page, for somebody who is signed in."""
+    if await known_to(state_of(request), request) is None:
+        return RedirectResponse("/login", 303)
+    return _file("index.html")
+
+
+async def login() -> Response:
+    """The page that trades the code in its fragment for a cookie."""
+    return _file("login.html")
+
+
+async def page(name: str) -> Response:
+    """One of the page's files."""
+    return _file(name)
+
+
+async def icon() -> Response:
+    """The icon that browsers ask for by themselves."""
+    return _file("icon.svg")
+
+
+def _file(name: str) -> Response:
+    path = PAGE / name
+    kind = TYPES.get(path.suffix)
+    if kind is None or path.parent != PAGE or not path.is_file():
+        raise Problem(404, "unknown", "there is no such page", errors=[("path", "must be a file of the page")])
+    return FileResponse(path, media_type=kind, headers=PAGE_HEADERS)

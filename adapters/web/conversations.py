@@ -1,0 +1,262 @@
+"""Routes of conversations: say something, list, look, delete; what an older API called sessions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from adapters.web import wire
+from adapters.web.problems import Problem, invalid, refused, unknown
+from adapters.web.security import Reader, Runner, Sender
+from adapters.web.state import Web, state_of
+from adapters.web.wire import CardShape, ConversationShape, GrantShape, HistoryShape, RunShape, SnapshotShape
+from core.accounts import Known
+from core.files import File
+from core.life.decision import Refusal
+from core.life.event import Said
+from core.life.result import Deleted, Result
+from core.looks import unsettled
+from core.model import Conversation
+
+router = APIRouter(prefix="/v1", tags=["conversations"])
+LONGEST_TEXT = 262_144
+KEY = re.compile(r"[\x21-\x7e]{1,128}")
+ID = re.compile(r"[0-9a-hjkmnp-z]{16}")
+
+Parts = Annotated[Web, Depends(state_of)]
+
+
+async def event_key(request: Request) -> str | None:
+    """The name that the caller gave to what they do, so that it takes effect once."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and not KEY.fullmatch(key):
+        raise invalid("Idempotency-Key", "must be 1 to 128 visible ASCII characters")
+    return key
+
+
+Key = Annotated[str | None, Depends(event_key)]
+
+
+def known_id(text: str, what: str) -> str:
+    """An id as people type it, in ours: lower case, no spaces; what is none is unknown.
+
+    Source: C21.
+    """
+    id = text.strip().casefold()
+    if not ID.fullmatch(id):
+        raise unknown(what)
+    return id
+
+
+class Send(BaseModel):
+    """What a person or a program says. Without `conversation` it starts a new one.
+
+    pending_task: the run that is meant: it is resumed, or steered while it works.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(default="", max_length=LONGEST_TEXT)
+    conversation: str | None = None
+    session: str | None = Field(default=None, description="an older name of `conversation`")
+    agent: str | None = None
+    pending_task: str | None = None
+    reply_to: str | None = Field(default=None, description="the request that is answered by this text")
+    attachments: list[str] = Field(default_factory=list[str], max_length=20)
+    key: str | None = Field(default=None, description="as the header Idempotency-Key")
+
+
+@router.post(
+    "/send",
+    summary="Say something: start a run, steer one, answer a question, give a command",
+    response_model_exclude_none=True,
+)
+async def send(body: Send, web: Parts, who: Sender, key: Key) -> Result:
+    """Route what was said; the answer says what it was taken for."""
+    key = key or body.key
+    if key is not None and not KEY.fullmatch(key):
+        raise invalid("key", "must be 1 to 128 visible ASCII characters")
+    if not body.text.strip() and not body.attachments and body.pending_task is None:
+        raise invalid("text", "must not be empty")
+    if body.agent is not None and body.agent not in web.options.agents:
+        raise invalid("agent", f"must be one of {', '.join(web.options.agents)}")
+    place = body.conversation or body.session
+    conversation = await conversation_of(web, who, place) if place is not None else None
+    for id in body.attachments:
+        if await file_of(web, who, id) is None:
+            raise invalid("attachments", f"there is no file {id!r} of yours")
+    said = Said(
+        origin=conversation.origin if conversation is not None else new_origin(who, key),
+        text=body.text,
+        person=who.person,
+        agent=body.agent or (conversation.agent if conversation is not None else web.options.agent),
+        key=key,
+        reply_to=None if body.reply_to is None else known_id(body.reply_to, "request"),
+        attachments=tuple(body.attachments),
+        conversation=conversation.id if conversation is not None else None,
+        pending_task=None if body.pending_task is None else known_id(body.pending_task, "run"),
+    )
+    return kept(await web.broker.said(said))
+
+
+def new_origin(who: Known, key: str | None) -> str:
+    """A new place on the web; the same one for the same key, so that a repeat finds what came of the first."""
+    if key is None:
+        return f"chat-{secrets.token_hex(8)}"
+    return f"chat-{hashlib.sha256(f'{who.person.id}|{key}'.encode()).hexdigest()[:16]}"
+
+
+def kept(result: Result | Refusal) -> Result:
+    """A result as it is; a refusal as a problem."""
+    if isinstance(result, Refusal):
+        raise refused(result)
+    return result
+
+
+async def conversation_of(web: Web, who: Known, id: str) -> Conversation:
+    """A conversation that the caller may see; 404 for unknown and foreign ones, 410 for a deleted one."""
+    id = known_id(id, "conversation")
+    found = await web.broker.conversation(id, who.person)
+    if found is None:
+        if await web.broker.deleted(id, who.person) is not None:
+            raise Problem(410, "gone", "this conversation was deleted", errors=[("id", "must not be deleted")])
+        raise unknown("conversation")
+    return found
+
+
+async def file_of(web: Web, who: Known, id: str) -> File | None:
+    """A file that is the caller's, or of a conversation that they may see."""
+    found = await web.files.get(id)
+    if found is None or found.owner == who.person.id:
+        return found
+    return found if await web.broker.conversation(found.owner, who.person) is not None else None
+
+
+# ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Conversations(BaseModel):
+    """A list of conversations."""
+
+    conversations: list[ConversationShape]
+
+
+@router.get("/conversations", summary="Your conversations, the last changed first")
+@router.get("/sessions", include_in_schema=False)
+async def conversations(web: Parts, who: Reader, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> Conversations:
+    """List the caller's conversations."""
+    found = await web.broker.conversations(who.person, limit=limit)
+    return Conversations(conversations=[wire.conversation(one) for one in found])
+
+
+@router.get(
+    "/conversations/{id}",
+    summary="A conversation at this moment, or older entries of its history",
+    response_model_exclude_none=True,
+)
+@router.get("/sessions/{id}", include_in_schema=False, response_model_exclude_none=True)
+async def conversation(
+    id: str,
+    web: Parts,
+    who: Reader,
+    before: Annotated[int | None, Query(ge=1, description="a `seq` of the history")] = None,
+    limit: Annotated[int, Query(ge=1, le=500)] = 200,
+) -> SnapshotShape | HistoryShape:
+    """Show what a page needs at first paint; with `before` only older entries."""
+    found = await conversation_of(web, who, id)
+    if before is not None:
+        older = await web.broker.history(found.id, who.person, before=before, limit=limit) or []
+        return HistoryShape(history=[wire.entry(seq, one, web.render) for seq, one in older])
+    snapshot = await web.broker.snapshot(found.id, who.person, limit=limit)
+    if snapshot is None:
+        raise unknown("conversation")
+    return SnapshotShape(
+        conversation=wire.conversation(snapshot.conversation),
+        history=[wire.entry(seq, one, web.render) for seq, one in snapshot.history],
+        runs=[wire.run(one) for one in snapshot.runs],
+        requests=wire.cards(snapshot.requests),
+        partial=snapshot.partial,
+        seq=snapshot.seq,
+    )
+
+
+@router.delete("/conversations/{id}", summary="Delete a conversation, whatever goes on in it")
+@router.delete("/sessions/{id}", include_in_schema=False)
+async def delete(id: str, web: Parts, who: Runner, key: Key) -> Deleted:
+    """Delete; the answer lists what is not proved to have stopped."""
+    result = await web.broker.delete(known_id(id, "conversation"), who.person, key=key)
+    if isinstance(result, Refusal):
+        raise refused(result)
+    return result
+
+
+# ── what waits ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Waiting(BaseModel):
+    """Open questions, and runs that can be resumed."""
+
+    requests: list[CardShape]
+    runs: list[RunShape]
+
+
+@router.get("/pending", summary="Everything of yours that waits", response_model_exclude_none=True)
+async def pending(web: Parts, who: Reader) -> Waiting:
+    """List the caller's open questions and resumable runs."""
+    return await _waiting(web, who, None)
+
+
+@router.get("/conversations/{id}/pending", summary="What waits in a conversation", response_model_exclude_none=True)
+@router.get("/session/{id}/task", summary="An older name of …/pending", response_model_exclude_none=True)
+@router.get("/sessions/{id}/pending", include_in_schema=False, response_model_exclude_none=True)
+async def pending_in(id: str, web: Parts, who: Reader) -> Waiting:
+    """List the open questions and resumable runs of one conversation."""
+    return await _waiting(web, who, await conversation_of(web, who, id))
+
+
+async def _waiting(web: Web, who: Known, only: Conversation | None) -> Waiting:
+    found = await web.broker.pending(who.person)
+    titles = {one.id: one.title for one in await web.broker.conversations(who.person, limit=500)}
+    return Waiting(
+        requests=wire.cards(one for one in found.requests if only is None or one.conversation == only.id),
+        runs=[
+            wire.run(one, title=titles.get(one.conversation))
+            for one in found.runs
+            if only is None or one.conversation == only.id
+        ],
+    )
+
+
+# ── remembered approvals ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class GrantList(BaseModel):
+    """Remembered approvals."""
+
+    grants: list[GrantShape]
+
+
+@router.get("/conversations/{id}/grants", summary="Remembered approvals", response_model_exclude_none=True)
+async def grants(id: str, web: Parts, who: Reader) -> GrantList:
+    """List what needs no question in this conversation any more."""
+    found = await conversation_of(web, who, id)
+    return GrantList(grants=[wire.grant(one) for one in await web.broker.grants(found.id, who.person) or []])
+
+
+@router.delete("/conversations/{id}/grants/{digest}", status_code=204, summary="Take an approval back")
+async def withdraw(id: str, digest: str, web: Parts, who: Runner, run: str | None = None) -> None:
+    """From now on the same call asks again. run: when it was remembered for one run only."""
+    found = await conversation_of(web, who, id)
+    meant = (None, *unsettled(found)) if run is None else (known_id(run, "run"),)
+    for one in meant:
+        result = await web.broker.withdraw_grant(found.id, who.person, digest, one)
+        if not isinstance(result, Refusal):
+            return
+        if result.code != "unknown":
+            raise refused(result)
+    raise unknown("approval")

@@ -1,0 +1,105 @@
+"""Routes for operators: health in words, readiness, figures for Prometheus."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+from fastapi import APIRouter
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from pydantic import BaseModel
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from adapters.web.conversations import Parts
+from adapters.web.problems import Problem
+from adapters.web.security import Admin
+
+router = APIRouter(tags=["health"])
+
+
+class CheckShape(BaseModel):
+    """One thing that health is made of."""
+
+    what: str
+    ok: bool
+    words: str
+
+
+class Health(BaseModel):
+    """ok: everything works. degraded: something does not, `checks` say what."""
+
+    status: Literal["ok", "degraded"]
+    version: str
+    checks: list[CheckShape]
+
+
+class Figures:
+    """What this process counts about its front end."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        names = ("method", "route", "status")
+        self.requests = Counter("sayso_http_requests", "HTTP requests answered", names, registry=self.registry)
+        self.seconds = Histogram("sayso_http_seconds", "Time to answer", ("route",), registry=self.registry)
+        self.pages = Gauge("sayso_open_pages", "WebSockets and event streams open now", registry=self.registry)
+        self.commits = Gauge("sayso_commits", "Commits by this process", registry=self.registry)
+        self.races = Gauge("sayso_lost_races", "Commits that were decided again", registry=self.registry)
+        self.fenced = Gauge("sayso_fenced_writes", "Writes refused under an old fence", registry=self.registry)
+
+
+class Counting:
+    """Counts what a route answered; streams count when they begin."""
+
+    def __init__(self, app: ASGIApp, figures: Figures) -> None:
+        self._app = app
+        self._figures = figures
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                route = getattr(scope.get("route"), "path", "")
+                self._figures.requests.labels(scope["method"], route, message["status"]).inc()
+                self._figures.seconds.labels(route).observe(time.perf_counter() - began)
+            await send(message)
+
+        await self._app(scope, receive, counted)
+
+
+@router.get("/health", summary="What works and what does not, in words")
+async def health(web: Parts) -> Response:
+    """Answer 200 when everything works, 503 when something does not."""
+    checks = [CheckShape(what=one.what, ok=one.ok, words=one.words) for one in await web.checks()]
+    ok = all(one.ok for one in checks)
+    shape = Health(status="ok" if ok else "degraded", version=web.options.version, checks=checks)
+    return JSONResponse(shape.model_dump(), 200 if ok else 503)
+
+
+@router.get("/ready", summary="Whether requests can be served now")
+async def ready(web: Parts) -> Response:
+    """Answer 200 when answers, cancels and messages can be stored."""
+    for one in await web.checks():
+        if one.what == "redis" and not one.ok:
+            raise Problem(503, "not_ready", one.words, headers={"Retry-After": "1"})
+    return JSONResponse({"ready": True, "words": "requests can be served"})
+
+
+@router.get("/metrics", summary="Figures for Prometheus", response_class=Response)
+async def metrics(request: Request, web: Parts, who: Admin) -> Response:
+    """Print the figures; a scraper shows a token with the scope admin."""
+    figures: object = request.app.state.figures
+    assert isinstance(figures, Figures), who
+    figures.pages.set(len(web.hub.pages))
+    committer = web.broker.committer
+    figures.commits.set(committer.commits)
+    figures.races.set(committer.races)
+    figures.fenced.set(committer.fenced)
+    return Response(generate_latest(figures.registry), media_type=CONTENT_TYPE_LATEST)
