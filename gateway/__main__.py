@@ -1,13 +1,6 @@
-"""The command line `sayso`; it parses words and calls the wiring, it knows no rule."""
+"""The command line `sayso`: `python -m gateway` runs it too. The commands themselves are in `commands.py`."""
 
-import typer
-
-app = typer.Typer(name="sayso", no_args_is_help=True, help="A chat gateway for agents.")
-
-
-@app.callback()
-def about() -> None:
-    """Your agents act on your say-so, wherever you are."""
+from gateway.commands import app
 
 
 def main() -> None:

@@ -51,6 +51,13 @@ def runtime_dir() -> Path:
     return Path(given) if given and os.access(given, os.W_OK) else Path(tempfile.gettempdir())
 
 
+def has_desktop() -> bool:
+    """Whether a browser that is opened here is seen by the person who sits here."""
+    if os.environ.get("SSH_CONNECTION"):
+        return False
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
 class AgentEntry(BaseModel):
     """One table `[agents.<name>]` of `sayso.toml`."""
 

@@ -1,0 +1,284 @@
+"""The commands of `sayso`: each parses words, calls the wiring, and prints; none knows a rule.
+
+What goes wrong before the work begins is one line on standard error (what, where, what to do) and exit status 2; what a
+rule refuses is its words and exit status 1.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Annotated, NoReturn, TypeVar
+
+import typer
+import uvloop
+
+from core.accounts import OWNER, SCOPES, Scope, named
+from core.broker import Broker
+from core.errors import StoreError
+from core.life.decision import Refusal
+from core.life.event import Reply
+from core.life.words import text_answer
+from core.model import Json
+from core.question import Accepted, Declined, Request
+from gateway import logging, wiring
+from gateway.cannot_start import CannotStart
+from gateway.settings import Settings, SettingsError, load, unknown_names
+from gateway.signals import on_signals
+from gateway.unavailable import RedisUnavailable
+
+NAME = "sayso"
+app = typer.Typer(
+    name=NAME,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+VIA = "cli"
+T = TypeVar("T")
+
+
+@app.callback()
+def about() -> None:
+    """Your agents act on your say-so, wherever you are."""
+
+
+# ── roles ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def up(
+    open: Annotated[bool | None, typer.Option("--open/--no-open", help="Open a browser, or never do.")] = None,
+) -> None:
+    """Run everything: page, agent, and a private Redis when none is given."""
+    from gateway.up import up as run_all  # the web framework is loaded by the roles that need it
+
+    settings = _settings()
+    logging.set_up(settings)
+    _run(run_all(settings, browser=open, say=typer.echo))
+
+
+@app.command()
+def web() -> None:
+    """Run the web role: page, API, and the watch over deadlines."""
+    from gateway.up import raise_file_limit
+    from gateway.web import serve
+
+    settings = _settings()
+    logging.set_up(settings)
+    raise_file_limit()
+
+    async def run() -> None:
+        stop = asyncio.Event()
+        on_signals(stop)
+        async with wiring.opened(settings, name="sayso-web") as broker:
+            await serve(settings, broker, stop, lambda port: typer.echo(f"Listening on {_listening(settings, port)}"))
+
+    _run(run())
+
+
+@app.command()
+def worker(
+    until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
+) -> None:
+    """Run a worker: it starts runs and lets them go on."""
+    from gateway.work import work
+
+    settings = _settings()
+    logging.set_up(settings)
+    _run(work(settings, until_stdin_closes=until_stdin_closes))
+
+
+@app.command()
+def doctor() -> None:
+    """Check everything and say in words what to do; exit status 1 when something is wrong."""
+    from gateway.doctor import examine
+
+    settings = _settings()
+    logging.set_up(settings, quiet=True)
+    ok = True
+    for check in _run(examine(settings)):
+        typer.echo(f"{'ok  ' if check.ok else 'BAD '} {check.what}: {check.words}")
+        ok = ok and check.ok
+    if not ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(wiring.version())
+
+
+# ── who may come in ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def token(
+    scope: Annotated[list[str] | None, typer.Option(help=f"One of {', '.join(SCOPES)}; all when left out.")] = None,
+    name: Annotated[str, typer.Option(help="What you call it in lists.")] = "",
+    person: Annotated[str, typer.Option(help="Whom it stands for.")] = "owner",
+) -> None:
+    """Print a new API token, and nothing else."""
+    scopes: tuple[Scope, ...] = tuple(known for known in SCOPES if scope is None or known in scope)
+    if scope is not None and (wrong := [one for one in scope if one not in SCOPES]):
+        _fail(f"--scope {wrong[0]!r}: must be one of {', '.join(SCOPES)}.")
+    settings = _quiet()
+
+    async def make(broker: Broker) -> str:
+        text, _ = await wiring.accounts(settings, broker).token(named(person), scopes, name)
+        return text
+
+    typer.echo(_with_broker(settings, make))
+
+
+@app.command()
+def login(person: Annotated[str, typer.Option(help="Whom it signs in.")] = "owner") -> None:
+    """Print a fresh link that signs a browser in, once."""
+    settings = _quiet()
+
+    async def make(broker: Broker) -> str:
+        return await wiring.accounts(settings, broker).link(named(person))
+
+    typer.echo(wiring.login_link(settings, _with_broker(settings, make)))
+
+
+# ── what waits ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@app.command()
+def pending() -> None:
+    """List the questions that wait for you, and the runs that can be resumed."""
+    settings = _quiet()
+    found = _with_broker(settings, lambda broker: broker.pending(OWNER))
+    for request in found.requests:
+        typer.echo(f"{request.id}  {_title(request)}  [{_how(request)}]")
+    for run in found.runs:
+        typer.echo(f"{run.id}  paused ({run.cause})  {run.message[:60]!r}")
+    if not found.requests and not found.runs:
+        typer.echo("Nothing waits for you.")
+
+
+@app.command()
+def cancel(run: str) -> None:
+    """End a run, in any state, and discard what could be resumed."""
+    settings = _quiet()
+    result = _with_broker(settings, lambda broker: broker.cancel(run.strip().casefold(), OWNER))
+    if isinstance(result, Refusal):
+        _refuse(result)
+    typer.echo(f"{result.run}  {result.state}")
+
+
+@app.command()
+def answer(
+    request: str,
+    value: Annotated[list[str] | None, typer.Argument(help="The answer; for a form `field=value` each.")] = None,
+    deny: Annotated[bool, typer.Option("--deny", help="Say no.")] = False,
+    reason: Annotated[str | None, typer.Option(help="Why not.")] = None,
+) -> None:
+    """Answer a question: an option's number or label, `yes`, or text."""
+    if deny == bool(value):
+        _fail("Say either a value or --deny.")
+    settings = _quiet()
+
+    async def give(broker: Broker) -> str | Refusal:
+        found = await broker.request(request.strip().casefold(), OWNER)
+        if found is None:
+            return Refusal("unknown", "there is no such request; `sayso pending` lists those that are open")
+        given = Declined(reason=reason) if deny else _given(found, value or [])
+        if isinstance(given, Refusal):
+            return given
+        result = await broker.answer(Reply(found.id, given, OWNER, VIA))
+        return result if isinstance(result, Refusal) else result.run
+
+    result = _with_broker(settings, give)
+    if isinstance(result, Refusal):
+        _refuse(result)
+    typer.echo(f"{result}  goes on with your answer")
+
+
+def _given(request: Request, words: list[str]) -> Accepted | Declined | Refusal:
+    fields = {field.id for field in request.question.fields}
+    if len(fields) == 1:
+        return text_answer(request, " ".join(words))
+    values: dict[str, Json] = {}
+    for word in words:
+        name, sign, text = word.partition("=")
+        if not sign or name not in fields:
+            return Refusal("invalid", f"{word!r}: this is a form, write field=value with {', '.join(sorted(fields))}")
+        values[name] = text
+    return Accepted(values=values)
+
+
+def _title(request: Request) -> str:
+    subject = request.question.subject
+    return request.question.title or (subject.tool if subject is not None else "a question")
+
+
+def _how(request: Request) -> str:
+    return ", ".join(field.kind for field in request.question.fields)
+
+
+# ── running ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _settings() -> Settings:
+    """Read the settings; names in the environment that look like ours and are none get a word."""
+    try:
+        settings = load()
+    except SettingsError as error:
+        _fail(str(error))
+    for stranger in unknown_names():
+        typer.echo(f"{NAME}: no such setting in the environment: {stranger}", err=True)
+    return settings
+
+
+def _quiet() -> Settings:
+    settings = _settings()
+    logging.set_up(settings, quiet=True)
+    return settings
+
+
+def _with_broker(settings: Settings, work: Callable[[Broker], Awaitable[T]]) -> T:
+    async def run() -> T:
+        async with wiring.opened(settings, name="sayso-command") as broker:
+            return await work(broker)
+
+    return _run(run())
+
+
+def _run(work: Coroutine[object, object, T]) -> T:
+    """Run to the end; what keeps a process from its work is told in one line."""
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(work)
+    except (RedisUnavailable, CannotStart, StoreError) as error:
+        _fail(str(error))
+    except BaseExceptionGroup as group:
+        known, rest = group.split((RedisUnavailable, CannotStart, StoreError))
+        if known is None or rest is not None:
+            raise
+        _fail(str(_first(known)))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def _first(group: BaseExceptionGroup[Exception]) -> Exception:
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+def _fail(words: str) -> NoReturn:
+    typer.echo(f"{NAME}: {words}", err=True)
+    raise typer.Exit(2) from None
+
+
+def _refuse(refusal: Refusal) -> NoReturn:
+    typer.echo(f"{NAME}: {refusal.text}", err=True)
+    raise typer.Exit(1)
+
+
+def _listening(settings: Settings, port: int) -> str:
+    return f"http://{settings.host}:{port}"

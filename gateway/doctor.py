@@ -1,0 +1,88 @@
+"""`sayso doctor`: looks at everything that a deployment needs and says of each, in words, what to do."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import socket
+from urllib.parse import urlsplit
+
+from core.agent import NoAgent
+from core.errors import StoreError
+from gateway import agents, health, wiring
+from gateway.health import Check
+from gateway.settings import Settings, unknown_names
+from gateway.unavailable import RedisUnavailable, masked
+
+FREE = 256 * 1_024 * 1_024
+FILES = 4_096
+
+
+async def examine(settings: Settings) -> list[Check]:
+    """Look at settings, folder, network, Redis, and at what runs on it."""
+    found = [_names(), _folder(settings), _links(settings), _listening(settings), _limit(), _agent(settings)]
+    try:
+        async with wiring.opened(settings, name="sayso-doctor") as broker:
+            found += await health.checks(broker)
+            given = settings.redis_url
+            words = masked(given.get_secret_value()) if given else "private, in the data folder"
+            found.append(Check("store", True, words))
+    except (RedisUnavailable, StoreError) as error:
+        found.append(Check("redis", False, str(error)))
+    return found
+
+
+def _names() -> Check:
+    strangers = unknown_names()
+    if strangers:
+        return Check("settings", False, f"no such setting: {', '.join(strangers)}; the names are in docs/settings.md")
+    return Check("settings", True, "every name is known and every value can be used")
+
+
+def _folder(settings: Settings) -> Check:
+    folder = settings.data_dir
+    place = next((one for one in (folder, *folder.parents) if one.exists()), folder)
+    if not os.access(place, os.W_OK):
+        words = f"{folder} cannot be written: give this user the folder, or set SAYSO_DATA_DIR"
+        return Check("data folder", False, words)
+    free = shutil.disk_usage(place).free
+    if free < FREE:
+        return Check("data folder", False, f"{folder}: only {free // 1_048_576} MiB are free; make room on that disk")
+    return Check("data folder", True, f"{folder}, {free // 1_048_576} MiB free")
+
+
+def _links(settings: Settings) -> Check:
+    if settings.public_url is None:
+        words = "SAYSO_PUBLIC_URL is not set: chats get no link buttons; set it when Sayso can be reached from outside"
+        return Check("public address", not wiring.is_public(settings), words)
+    parts = urlsplit(settings.public_url)
+    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost"):
+        return Check(
+            "public address", False, f"{settings.public_url} is not encrypted: put an HTTPS proxy before Sayso"
+        )
+    return Check("public address", True, settings.public_url)
+
+
+def _listening(settings: Settings) -> Check:
+    where = f"{settings.host}:{settings.port}"
+    try:
+        with socket.create_connection((settings.host, settings.port), timeout=1.0):
+            return Check("web", True, f"somebody listens on {where}")
+    except OSError:
+        return Check("web", True, f"nobody listens on {where} yet; `sayso up` does")
+
+
+def _limit() -> Check:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < FILES:
+        return Check("open files", False, f"only {hard} per process, each open page is one: raise `ulimit -n`")
+    return Check("open files", True, "enough" if hard == resource.RLIM_INFINITY else f"up to {hard} per process")
+
+
+def _agent(settings: Settings) -> Check:
+    try:
+        found = agents.load_all(settings)
+    except NoAgent as error:
+        return Check("agent", False, str(error))
+    return Check("agent", True, f"{agents.first(settings)!r} answers first, of {len(found)}")

@@ -1,0 +1,86 @@
+"""What works and what does not, in words, each with what to do; for `/health` and `sayso doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.broker import Broker
+from core.errors import StoreError
+from core.life.decision import Ref
+from core.model import Incarnation
+
+SWEEPER: Ref = ("incarnation", "one:sweeper")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that health is made of."""
+
+    what: str
+    ok: bool
+    words: str
+
+
+async def checks(broker: Broker) -> list[Check]:
+    """Look at Redis, at who lives, and at what is owed."""
+    try:
+        await broker.store.link.call("PING")
+    except StoreError as error:
+        return [Check("redis", False, f"Redis does not answer ({error}); nothing is stored until it is back")]
+    found = [Check("redis", True, "Redis answers")]
+    lagging = [feed for feed in broker.feeds if not feed.healthy]
+    words = "hints come in" if not lagging else "hints do not come in; looking in the indexes goes on every few seconds"
+    found.append(Check("feed", not lagging, words))
+    try:
+        found += [await _workers(broker), await _sweeper(broker), await _waiting(broker), await _stopping(broker)]
+    except StoreError as error:
+        found.append(Check("redis", False, f"Redis refused a question: {error}"))
+    return found
+
+
+async def _workers(broker: Broker) -> Check:
+    alive = 0
+    for partition in range(len(broker.store.keys)):
+        leases = await broker.store.due(partition, "leases", limit=1_000)
+        docs = await broker.store.read(partition, [("incarnation", id) for id, _ in leases])
+        models = [one.model for one in docs.values()]
+        live = [m for m in models if isinstance(m, Incarnation) and m.until_ms > broker.store.now()]
+        alive = max(alive, sum(one.kind == "worker" for one in live))
+    if alive:
+        return Check("worker", True, f"{alive} worker{'s' if alive > 1 else ''} at work")
+    return Check("worker", False, "no worker lives: runs and answers wait for one; start `sayso worker` or `sayso up`")
+
+
+async def _sweeper(broker: Broker) -> Check:
+    for partition in range(len(broker.store.keys)):
+        found = (await broker.store.read(partition, [SWEEPER]))[SWEEPER].model
+        if not isinstance(found, Incarnation) or found.until_ms < broker.store.now():
+            words = "nobody turns deadlines into events; start `sayso web` or `sayso up`"
+            return Check("sweeper", False, words)
+    return Check("sweeper", True, "deadlines are watched")
+
+
+async def _waiting(broker: Broker) -> Check:
+    """Runs that could go on and do not."""
+    oldest, many = broker.store.now(), 0
+    for partition in range(len(broker.store.keys)):
+        head = await broker.store.due(partition, "ready", limit=1)
+        oldest = min([oldest, *(at for _, at in head)])
+        many += await broker.store.size(partition, "ready")
+    late = (broker.store.now() - oldest) / 1_000
+    if not many or late < 30:
+        return Check("queue", True, f"{many} runs are about to start" if many else "no run waits for a worker")
+    return Check("queue", False, f"{many} runs wait for a worker, the oldest for {late:.0f} s; start more workers")
+
+
+async def _stopping(broker: Broker) -> Check:
+    """Runs that were told to stop and are not proved to have."""
+    oldest, many = broker.store.now(), 0
+    for partition in range(len(broker.store.keys)):
+        head = await broker.store.due(partition, "stopping", limit=1)
+        oldest = min([oldest, *(at for _, at in head)])
+        many += await broker.store.size(partition, "stopping")
+    late = (broker.store.now() - oldest) / 1_000
+    if not many or late < 30:
+        return Check("stopping", True, f"{many} runs are stopping" if many else "every stop is confirmed")
+    return Check("stopping", False, f"{many} runs were told to stop and are not proved to have, since {late:.0f} s")

@@ -1,0 +1,146 @@
+"""The web role of a process: the HTTP server, its live pages, the sweeper, and the lease that says it listens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import FrameType
+
+import uvicorn
+
+from adapters.web.app import create
+from adapters.web.hub import Hub
+from adapters.web.lists import Lists
+from adapters.web.markdown import render
+from adapters.web.state import Options, Web
+from core.broker import Broker
+from core.lease import Lease
+from core.sweeper import Sweeper
+from gateway import agents, health, wiring
+from gateway.cannot_start import CannotStart
+from gateway.settings import Settings
+
+BACKLOG = 4_096
+LONGEST_FRAME = 65_536
+GRACE = 3
+
+
+class Server(uvicorn.Server):
+    """A server whose start and end are ours to decide; signals are taken by whoever runs it."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._started()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave signals alone."""
+        yield
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End: let requests finish, then go."""
+        self.should_exit = True
+
+
+@asynccontextmanager
+async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator[Web]:
+    """Everything of the web front end but the server, for as long as the block lasts."""
+    async with AsyncExitStack() as stack:
+        accounts = wiring.accounts(settings, broker)
+        hub = Hub(broker, accounts, render)
+        span = min(settings.lease, settings.listener_lease)
+        await stack.enter_async_context(Lease(broker, "web", span=span, prefixes=("chat",)))
+        sweeper = Sweeper(broker, look=settings.sweep_look, span=settings.singleton_lease)
+        await stack.enter_async_context(sweeper)
+        await stack.enter_async_context(hub)
+        options = Options(
+            version=wiring.version(),
+            agent=agents.first(settings),
+            agents=tuple(agents.places(settings)),
+            host=settings.host,
+            public_url=settings.public_url,
+            login_days=settings.login_days,
+            body_max=settings.body_max,
+            file_max=settings.file_max,
+        )
+        files = wiring.files(settings)
+        yield Web(broker, accounts, hub, files, options, render, lambda: health.checks(broker))
+
+
+async def serve(settings: Settings, broker: Broker, stop: asyncio.Event, started: Callable[[int], None]) -> None:
+    """Serve until `stop`; started: called with the port when requests are taken.
+
+    Raises: `CannotStart` when the address cannot be had.
+    """
+    listening = listen(settings)
+    port = int(listening.getsockname()[1])
+    try:
+        async with front(settings, broker, port) as web, asyncio.TaskGroup() as group:
+            server = Server(_config(settings, web), lambda: started(port))
+            lists = group.create_task(Lists(web.hub).watch(), name="lists of open pages")
+            ending = group.create_task(_end(stop, server, web.hub), name="end of the web server")
+            await server.serve([listening])
+            lists.cancel()
+            ending.cancel()
+    finally:
+        listening.close()
+
+
+async def _end(stop: asyncio.Event, server: Server, hub: Hub) -> None:
+    """Streams never end by themselves: close them first, then the server."""
+    await stop.wait()
+    hub.shut()
+    server.should_exit = True
+
+
+def _config(settings: Settings, web: Web) -> uvicorn.Config:
+    return uvicorn.Config(
+        create(web),
+        http="httptools",
+        ws="websockets-sansio",
+        ws_max_size=LONGEST_FRAME,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        ws_per_message_deflate=False,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies),
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=GRACE,
+    )
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Take the address that the settings mean.
+
+    Raises: `CannotStart`.
+    """
+    where = f"{settings.host}:{settings.port}"
+    try:
+        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, _, _, place = found[0]
+        taken = socket.socket(family, kind)
+        try:
+            taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            taken.bind(place)
+            taken.setblocking(False)
+        except OSError:
+            taken.close()
+            raise
+    except OSError as error:
+        what = f"The web server cannot listen: {error.strerror or error}"
+        what_to_do = "End the program that listens there, or set SAYSO_PORT (0 takes a free one) or SAYSO_HOST."
+        raise CannotStart(what, where, what_to_do) from None
+    return taken

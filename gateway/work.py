@@ -1,0 +1,60 @@
+"""The worker role of a process: it loads the agents, claims runs and runs their turns."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from core.agent import Agent, NoAgent
+from core.lease import Lease
+from core.turn import Pace
+from core.worker import Worker
+from gateway import agents, wiring
+from gateway.cannot_start import CannotStart
+from gateway.settings import Settings
+from gateway.signals import on_signals
+
+
+async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
+    """Work until Ctrl-C, SIGTERM, or (when asked) the end of standard input, which is the end of whoever started us.
+
+    Raises: `RedisUnavailable`, `CannotStart`, `StoreError`.
+    """
+    stop = asyncio.Event()
+    on_signals(stop)
+    try:
+        known = agents.load_all(settings)
+    except NoAgent as error:
+        raise CannotStart(str(error), "SAYSO_AGENT", "Correct it; `demo` is the one that Sayso ships.") from None
+
+    def found(name: str) -> Agent:
+        if name not in known:
+            raise NoAgent(f"there is no agent {name!r}; known names: {', '.join(known)}")
+        return known[name]
+
+    pace = Pace(hot=settings.hot_window, look=settings.index_look, cooperative=settings.stop_cooperative)
+    async with AsyncExitStack() as stack:
+        if until_stdin_closes:
+            stack.callback(_watch_stdin(stop))
+        broker = await stack.enter_async_context(wiring.opened(settings, name="sayso-worker"))
+        lease = await stack.enter_async_context(Lease(broker, "worker", span=settings.lease))
+        files = wiring.files(settings)
+        worker = Worker(broker, lease, found, files=files, slots=settings.runs_at_once, pace=pace)
+        await stack.enter_async_context(worker)
+        await stop.wait()
+
+
+def _watch_stdin(stop: asyncio.Event) -> Callable[[], object]:
+    """Set `stop` at the end of standard input; returns what ends the watch."""
+    loop, fd = asyncio.get_running_loop(), sys.stdin.fileno()
+
+    def look() -> None:
+        if not os.read(fd, 1_024):
+            loop.remove_reader(fd)
+            stop.set()
+
+    loop.add_reader(fd, look)
+    return lambda: loop.remove_reader(fd)
