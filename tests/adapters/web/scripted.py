@@ -1,0 +1,83 @@
+"""An agent whose every move a test decides: what it does depends on the first word of the message."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from core.agent import Agent, Completed, Denied, Failed, FunctionAgent, Run
+
+__all__ = ["Script", "scripted"]
+
+
+@dataclass
+class Script:
+    """What the agent did, and the gates at which it waits. effects: what it really did to the world."""
+
+    effects: list[str] = field(default_factory=list[str])
+    turns: list[str] = field(default_factory=list[str])
+    gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+    reached: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
+
+    def gate(self, name: str) -> asyncio.Event:
+        """The gate of that name, closed at first."""
+        return self.gates.setdefault(name, asyncio.Event())
+
+    def at(self, name: str) -> asyncio.Event:
+        """Set when the agent stands before that gate."""
+        return self.reached.setdefault(name, asyncio.Event())
+
+    def agent(self) -> Agent:
+        """The agent."""
+        return FunctionAgent(self._body, "scripted")
+
+    async def _body(self, run: Run, message: str) -> str | Completed | Failed | None:
+        self.turns.append(run.id)
+        word, _, rest = message.partition(" ")
+        match word:
+            case "delete":
+                return await self._delete(run, rest)
+            case "two":
+                return ", ".join(await asyncio.gather(self._delete(run, "list"), self._delete(run, "build")))
+            case "choose":
+                return await run.choose("Which one?", ["red", "green", "blue"])
+            case "text":
+                return await run.ask("What is your name?")
+            case "twice":
+                return " and ".join([await run.ask("First?"), await run.ask("Second?")])
+            case "wait":
+                self.at(rest).set()
+                await self.gate(rest).wait()
+                return f"waited for {rest}"
+            case "then":
+                await run.confirm("Go on?")
+                self.at(rest).set()
+                await self.gate(rest).wait()
+                self.effects.append(rest)
+                return f"went on to {rest}"
+            case "count":
+                for number in range(int(rest)):
+                    await run.status(f"{number}")
+                return "counted"
+            case "stream":
+                async with run.stream() as out:
+                    for letter in rest:
+                        await out.write(letter)
+                return None
+            case "fail":
+                return Failed("it did not work")
+            case _:
+                return f"you said **{message}**"
+
+    async def _delete(self, run: Run, what: str) -> str:
+        try:
+            await run.confirm(f"Delete {what}?", tool="delete", arguments={"what": what})
+            async with run.tool("delete", what=what):
+                self.effects.append(what)
+        except Denied:
+            return f"kept {what}"
+        return f"deleted {what}"
+
+
+scripted = Script().agent()
+"""One for worker processes of their own: `SAYSO_AGENT=tests.adapters.web.scripted:scripted`."""

@@ -1,0 +1,46 @@
+"""Files over HTTP: stored under an id, sent back as attachments, never shown in our name or to others."""
+
+from tests.adapters.web.place import Place, User, plain
+
+
+async def test_a_file_comes_back_as_it_was_and_only_as_an_attachment(bare: Place, owner: User) -> None:
+    """A page that somebody uploaded never runs in our name."""
+    hostile = b"<script>alert(1)</script>"
+    stored = plain(await owner.http.post("/v1/files", files={"file": ("a.html", hostile, "text/html")}), 201)
+    assert (stored["name"], stored["size"]) == ("a.html", len(hostile))
+    back = await owner.http.get(f"/v1/files/{stored['id']}")
+    assert back.content == hostile
+    assert back.headers["content-disposition"].startswith("attachment;")
+    assert back.headers["x-content-type-options"] == "nosniff"
+    assert "html" not in back.headers["content-type"]
+    assert "sandbox" in back.headers["content-security-policy"]
+
+
+async def test_a_hostile_name_is_only_text(bare: Place, owner: User) -> None:
+    """No name becomes a path or a header."""
+    for name in ("../../etc/passwd", 'a".html', "ä ö\u202e.exe", "x" * 500, "CON", "a\r\nb: c"):
+        stored = plain(await owner.http.post("/v1/files", files={"file": (name, b"x")}), 201)
+        assert "/" not in str(stored["name"])
+        back = await owner.http.get(f"/v1/files/{stored['id']}")
+        assert back.content == b"x"
+        assert "b" not in back.headers
+
+
+async def test_a_file_of_somebody_else_is_unknown(bare: Place, owner: User) -> None:
+    """Also as an attachment of what they say."""
+    other = await bare.user("bob")
+    stored = plain(await owner.http.post("/v1/files", files={"file": ("a.txt", b"x")}), 201)
+    theirs = await other.get(f"/v1/files/{stored['id']}", 404)
+    nobodys = await other.get("/v1/files/f" + "0" * 24, 404)
+    assert theirs == nobodys
+    await other.post("/v1/send", {"text": "look", "attachments": [stored["id"]]}, 422)
+    await owner.post("/v1/send", {"text": "look", "attachments": [stored["id"]]})
+
+
+async def test_a_file_that_is_too_large_is_refused_in_words(redis_url: str, bare: Place, owner: User) -> None:
+    """Before all of it was stored."""
+    too_large = b"x" * (bare.settings.file_max + 1)
+    refused = plain(await owner.http.post("/v1/files", files={"file": ("a.bin", too_large)}), 413)
+    assert "bytes" in str(refused["detail"])
+    assert (await owner.http.post("/v1/files", json={"file": "x"})).status_code == 415
+    plain(await owner.http.post("/v1/files", files={"other": ("a.txt", b"x")}), 422)

@@ -1,0 +1,228 @@
+"""Live events: the same for every page and program, each once and in order, through any number of cuts."""
+
+import asyncio
+import random
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from core.model import Json
+from tests.adapters.web.place import OBJECT, Place, User, heard
+from tests.adapters.web.sse import Stream, stream
+from tests.proves import proves
+from tests.waiting import wait_until
+
+EVENTS = 500
+CUTS = 20
+
+
+@proves("C111", "api")
+async def test_a_stream_cut_twenty_times_tells_each_event_once_and_in_order(place: Place, owner: User) -> None:
+    """The program comes back with the last id that it saw, while the run goes on."""
+    said = await owner.send(f"count {EVENTS}")
+    chance = random.Random(7)
+    seen: list[int] = []
+    last: str | None = None
+    for _ in range(CUTS):
+        async with stream(owner, said.conversation, last) as events:
+            for _ in range(chance.randint(1, EVENTS // CUTS)):
+                told = await events.next()
+                seen.append(int(str(told.plain["seq"])))
+                last = told.id
+                assert told.id == f"{said.conversation}-{told.plain['seq']}"
+    async with stream(owner, said.conversation, last) as events:
+        seen += [int(str(told.plain["seq"])) for told in await events.until("run.completed")]
+    assert seen == list(range(1, len(seen) + 1))
+    assert len(seen) > EVENTS
+
+
+@proves("C111", "api")
+async def test_an_id_of_another_place_is_told_to_begin_again(place: Place, owner: User) -> None:
+    """Not a wrong place: `reset`, and what happens from now on."""
+    one, other = await owner.send("hello"), await owner.send("hello")
+    for run in (one.run, other.run):
+        await owner.until(run, "completed")
+    for last in (f"{other.conversation}-1", f"{one.conversation}-999", "nonsense", f"{one.conversation}-x"):
+        async with stream(owner, one.conversation, last) as events:
+            reset = await events.next()
+            assert reset.type == "reset"
+            snapshot = await owner.get(f"/v1/conversations/{one.conversation}")
+            assert reset.plain["seq"] == snapshot["seq"]
+            assert reset.id == f"{one.conversation}-{snapshot['seq']}"
+            again = await owner.send("hello", one.conversation)
+            assert (await events.next()).plain["run"] == again.run
+            await owner.until(again.run, "completed")
+
+
+async def test_a_stream_begins_where_the_snapshot_ended(place: Place, owner: User) -> None:
+    """Nothing between the two is lost."""
+    said = await owner.send("wait x")
+    await place.script.at("x").wait()
+    seq = (await owner.get(f"/v1/conversations/{said.conversation}"))["seq"]
+    async with stream(owner, said.conversation, query=f"?after={seq}") as events:
+        place.script.gate("x").set()
+        told = await events.until("run.completed")
+    assert told[0].plain["seq"] == int(str(seq)) + 1
+    (message,) = [one.plain for one in told if one.type == "message.completed"]
+    assert message["text"] == "waited for x"
+    assert "waited for x" in str(message["html"])
+
+
+async def test_many_followers_of_one_conversation_hear_the_same(place: Place, owner: User) -> None:
+    """Early ones, late ones, and those that come while it goes on."""
+    said = await owner.send("count 60")
+
+    async def follow(after: int) -> list[int]:
+        async with owner.live() as socket:
+            await socket.send(f'{{"follow": "{said.conversation}", "after": {after}}}')
+            seen: list[int] = []
+            while True:
+                told = OBJECT.validate_json(await socket.recv())
+                if told["type"] not in ("followed", "conversation.changed"):
+                    seen.append(int(str(told["seq"])))
+                if told["type"] == "run.completed":
+                    return seen
+
+    async with asyncio.timeout(20):
+        heard_by = await asyncio.gather(*(follow(0) for _ in range(15)), *(follow(2) for _ in range(5)))
+    assert all(one == list(range(1, len(one) + 1)) for one in heard_by[:15])
+    assert all(one == heard_by[0][2:] for one in heard_by[15:])
+
+
+@proves("C101", "api")
+async def test_an_answer_posted_to_either_server_resumes_the_run_and_every_page_sees_it(
+    place: Place, owner: User
+) -> None:
+    """No page has to be at the server that the answer comes to."""
+    elsewhere = await place.user(url=await place.web())
+    for answering, text in ((owner, "delete here"), (elsewhere, "delete there")):
+        said = await owner.send(text)
+        (card,) = await owner.asked(said.conversation)
+        async with owner.live() as one, elsewhere.live() as other:
+            for socket in (one, other):
+                await socket.send(f'{{"follow": "{said.conversation}", "after": 0}}')
+                await heard(socket, "request.opened")
+            await answering.accept(card["request"], "once")
+            for socket in (one, other):
+                assert (await heard(socket, "request.closed"))["outcome"] == "accepted"
+                assert (await heard(socket, "run.completed"))["run"] == said.run
+    assert place.script.effects == ["here", "there"]
+
+
+@proves("C114", "api")
+async def test_a_stale_tab_hears_what_stands_and_both_see_the_next_question(place: Place, owner: User) -> None:
+    """Two tabs, two questions, one turn for each answer."""
+    said = await owner.send("twice")
+    (first,) = await owner.asked(said.conversation)
+    async with owner.live() as one, owner.live() as other:
+        for tab in (one, other):
+            await tab.send(f'{{"follow": "{said.conversation}", "after": 0}}')
+            await heard(tab, "request.opened")
+        await owner.accept(first["request"], "Ann", field="text")
+        late = await owner.accept(first["request"], "Bob", 409, field="text")
+        assert (late["code"], late["values"]) == ("already_answered", {"text": "Ann"})
+        opened = [(await heard(tab, "request.opened"))["request"] for tab in (one, other)]
+        assert opened[0] == opened[1] != first["request"]
+        await owner.accept(opened[0], "Cleo", field="text")
+        for tab in (one, other):
+            await heard(tab, "run.completed")
+    assert (await owner.history(said.conversation))[-1]["text"] == "Ann and Cleo"
+
+
+@proves("C85", "api")
+async def test_a_question_waits_for_a_page_that_was_away(place: Place, owner: User) -> None:
+    """Nothing is decided while nobody is connected; a new connection finds it and can answer."""
+    said = await owner.send("delete build")
+    async with owner.live() as page:
+        await page.send(f'{{"follow": "{said.conversation}", "after": 0}}')
+        card = await heard(page, "request.opened")
+    await wait_until(lambda: not place.script.effects)
+    snapshot = await owner.get(f"/v1/conversations/{said.conversation}")
+    (shown,) = snapshot["requests"] if isinstance(snapshot["requests"], list) else []
+    assert isinstance(shown, dict)
+    assert (shown["request"], shown["state"]) == (card["request"], "open")
+    async with owner.live() as page:
+        await page.send(f'{{"follow": "{said.conversation}", "after": {snapshot["seq"]}}}')
+        await owner.accept(card["request"], "once")
+        await heard(page, "run.completed")
+    assert place.script.effects == ["build"]
+
+
+async def test_streamed_text_is_whole_for_a_page_that_comes_late(place: Place, owner: User) -> None:
+    """The snapshot's partial text and the deltas after it, or the completed message, are the text."""
+    text = "abcdefghijklmnopqrstuvwxyz"
+    said = await owner.send(f"stream {text}")
+    async with stream(owner, said.conversation) as events:
+        told = await events.until("run.completed")
+    pieces = [str(one.plain["text"]) for one in told if one.type == "message.delta"]
+    assert "".join(pieces) in (text, "")
+    (whole,) = [one for one in told if one.type == "message.completed"]
+    assert whole.plain["text"] == text
+
+
+async def test_the_list_of_a_person_is_told_of_every_change(place: Place, owner: User) -> None:
+    """Only to that person's pages."""
+    stranger = await place.user("bob")
+    async with owner.live() as page, stranger.live() as other:
+        said = await owner.send("text me")
+        await owner.asked(said.conversation)
+        while True:
+            item = (await heard(page, "conversation.changed"))["conversation"]
+            assert isinstance(item, dict)
+            if item["state"] == "waiting":
+                break
+        assert (item["id"], item["open"]) == (said.conversation, 1)
+        own = await stranger.send("hello")
+        told = (await heard(other, "conversation.changed"))["conversation"]
+        assert isinstance(told, dict)
+        assert told["id"] == own.conversation
+
+
+async def test_a_socket_answers_pings_and_says_what_is_wrong_with_a_frame(bare: Place, owner: User) -> None:
+    """Bad frames change nothing and end nothing."""
+    async with owner.live() as page:
+        for wrong in ("{", "[]", '"x"', "{}", '{"follow": 1}', '{"follow": "nope"}', '{"do": "it"}', '{"after": -1}'):
+            await page.send(wrong)
+            told = await heard(page, "error")
+            assert told["errors"], wrong
+        await page.send('{"ping": 7}')
+        assert (await heard(page, "pong"))["ping"] == 7
+        await page.send("x" * 70_000)
+        with pytest.raises(ConnectionClosed):
+            await heard(page, "nothing")
+
+
+async def test_at_most_fifty_conversations_are_followed(bare: Place, owner: User) -> None:
+    """The fifty-first is refused in words."""
+    async with owner.live() as page:
+        for number in range(51):
+            said = await owner.send(f"hello {number}")
+            await page.send(f'{{"follow": "{said.conversation}", "after": 0}}')
+        told = await heard(page, "error")
+        assert told["code"] == "invalid"
+
+
+async def test_streams_end_when_their_credential_is_taken_back(bare: Place, owner: User) -> None:
+    """Within five seconds, at every server."""
+    await bare.web()
+    said = await owner.send("hello")
+    token = await owner.post("/v1/tokens", {"name": "program", "scopes": ["read"]}, 201)
+    program = User(bare.urls[1], str(token["token"]))
+    async with program.http, program.live() as page, stream(program, said.conversation) as events:
+        await events.next()
+        assert (await owner.http.delete(f"/v1/tokens/{token['id']}")).status_code == 204
+        with pytest.raises(ConnectionClosed) as closed:
+            await heard(page, "nothing")
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 4401
+        with pytest.raises((EOFError, httpx.RemoteProtocolError)):
+            await _exhaust(events)
+        with pytest.raises(InvalidStatus):
+            await program.live()
+
+
+async def _exhaust(events: Stream) -> Json:
+    async with asyncio.timeout(10):
+        while True:
+            await events.next()
