@@ -20,7 +20,7 @@ from core.asks import NotYet
 from core.effect import StepFailed, Undecided
 from core.errors import SaysoError
 from core.replay import Diverged, Steer
-from core.run import Agent, CallFailed, Completed, Failed, Parked, Run
+from core.run import Agent, CallFailed, Completed, Failed, Parked, Run, goes_on
 from core.speech import Stream
 from core.tool import Call, Denied, Unrepeatable
 from core.turn import NotAskable
@@ -48,6 +48,7 @@ __all__ = [
     "agent",
     "choice_field",
     "confirm_field",
+    "goes_on",
     "load",
     "text_field",
 ]
@@ -91,9 +92,19 @@ class FunctionAgent:
             result = await self._body(inner, run.message)
         except Denied as denied:
             return Completed(f"Not done: {denied}.")
+        except ExceptionGroup as several:
+            denied, rest = several.split(Denied)
+            if denied is None or rest is not None:
+                raise
+            return Completed(f"Not done: {_first(denied)}.")
         if isinstance(result, Completed | Failed):
             return result
         return Completed(result)
+
+
+def _first(error: BaseException) -> BaseException:
+    inner: object = getattr(error, "exceptions", (error,))[0]
+    return _first(inner) if isinstance(inner, BaseException) and inner is not error else error
 
 
 def agent(

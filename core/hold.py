@@ -30,16 +30,21 @@ OTHER = "the replay asks something else under {key!r} than the journal says; an 
 
 
 class Hold:
-    """The questions of one turn that are not answered yet."""
+    """The questions of one turn that are not answered yet.
 
-    def __init__(self, turn: Turn) -> None:
+    held: it waits for answers and for nothing else; counted: is told +1 when that begins and -1 when it ends.
+    """
+
+    def __init__(self, turn: Turn, counted: Callable[[int], None]) -> None:
         self.before: dict[Callable[[], Awaitable[None]], None] = {}
         self._turn = turn
         self._waiting: dict[str, asyncio.Future[Given]] = {}
         self._hint = asyncio.Event()
         self._window = turn.pace.hot
         self._keeper: asyncio.Task[None] | None = None
-        turn.rested = self._hint.set
+        self._counted = counted
+        self.held = False
+        turn.changed = self._changed
 
     async def ask(self, key: str, question: Question, *, ours: Literal["unknown_step"] | None = None) -> Given:
         """Ask, or replay what was asked under this key, and return what the person said.
@@ -66,6 +71,7 @@ class Hold:
             await before()
         run, data = turn.run.id, dict[str, Json](question=told)
         asked = await turn.record(
+            "ask",
             key,
             lambda length: turn.broker.ask(Ask(run, turn.fence, key, question, length, replaces, ours, data)),
         )
@@ -85,10 +91,14 @@ class Hold:
         if left and not self._turn.forked:
             raise Diverged(ORDER.format(key=key, left=left[0]))
 
-    @property
-    def held(self) -> bool:
-        """Whether the turn only waits for answers."""
-        return bool(self._waiting) and self._idle()
+    def _changed(self) -> None:
+        """Take note of whether the turn only waits for answers; that may be the moment to park."""
+        held = bool(self._waiting) and self._idle()
+        if held != self.held:
+            self.held = held
+            self._counted(1 if held else -1)
+            if held:
+                self._hint.set()
 
     def let_go(self) -> None:
         """Park as soon as nothing but questions is outstanding, however short the turn has been held."""
@@ -102,12 +112,15 @@ class Hold:
             await asyncio.gather(self._keeper, return_exceptions=True)
         for future in self._waiting.values():
             future.cancel()
+        self._waiting.clear()
+        self._changed()
 
     # ── waiting ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _wait(self, key: str) -> Given:
         future: asyncio.Future[Given] = asyncio.get_running_loop().create_future()
         self._waiting[key] = future
+        self._changed()
         self._hint.set()
         if self._keeper is None or self._keeper.done():
             self._keeper = asyncio.create_task(self._keep(), name=f"hold {self._turn.run.id}")
@@ -115,6 +128,7 @@ class Hold:
             return await future
         finally:
             self._waiting.pop(key, None)
+            self._changed()
 
     async def _keep(self) -> None:
         """Look, and wait for a hint, until every question is answered or the turn is over."""

@@ -23,7 +23,7 @@ from core.life.result import Changed, Delivered
 from core.model import Cause
 from core.model import Run as Record
 from core.replay import Diverged
-from core.run import Agent, Completed, Failed, Parked, Run
+from core.run import Agent, Completed, Failed, Parked, Run, goes_on
 from core.trace import emit
 from core.turn import Pace, Turn, steadily
 
@@ -44,6 +44,7 @@ class Job:
         files: FileStore | None,
         pace: Pace,
         valid: Callable[[], bool],
+        held: Callable[[int], None],
     ) -> None:
         self.run = taken.run
         self.fence = taken.fence
@@ -55,17 +56,13 @@ class Job:
         self._files = files
         self._pace = pace
         self._valid = valid
+        self._held = held
         self._turn: Turn | None = None
         self._hold: Hold | None = None
         self._stop_cause: Cause | None = None
         self._stopped = False
         self._alarm: asyncio.TimerHandle | None = None
         self._shutting = False
-
-    @property
-    def held(self) -> bool:
-        """Whether the turn only waits for a person."""
-        return self._hold is not None and self._hold.held
 
     @property
     def ending(self) -> bool:
@@ -79,7 +76,7 @@ class Job:
             emit("turn.fenced", run=self.run, fence=self.fence)
             return
         turn = self._turn = Turn(self._broker, record, self._taken, self._pace, self._valid)
-        hold = self._hold = Hold(turn)
+        hold = self._hold = Hold(turn, self._held)
         await turn.read()
         code = turn.task = asyncio.create_task(self._code(turn, hold, record), name=f"agent {record.agent}")
         try:
@@ -130,7 +127,7 @@ class Job:
         run = Run(
             turn,
             hold,
-            await self._broker.message(record),
+            await turn.steady(lambda: self._broker.message(record)),
             agents=self._agents,
             files=self._files,
             attachments=await self._attached(record),
@@ -167,7 +164,7 @@ class Job:
     async def _stopped_code(self, turn: Turn) -> None:
         """The code was cancelled and has ended: proof of that, or the run goes back to be taken up elsewhere."""
         if self._shutting:
-            event = Lost(self.run, self.worker, gone=True, again=True, cause="shutdown")
+            event = Lost(self.run, self.worker, gone=True, again=self._goes_on(turn), cause="shutdown")
             await turn.steady(lambda: self._broker.lost(event))
             self._said("shutdown")
             return
@@ -179,6 +176,12 @@ class Job:
             await self._broke(turn, SaysoError("the agent's code was cancelled, but nobody asked the run to stop"))
         else:
             self._said("stopped")
+
+    def _goes_on(self, turn: Turn) -> bool:
+        try:
+            return goes_on(self._agents(turn.run.agent))
+        except SaysoError:
+            return False
 
     async def _fenced(self, turn: Turn) -> None:
         """Another turn has the run, or it was stopped without waiting for this one: only say that the work ended."""

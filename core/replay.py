@@ -63,10 +63,10 @@ class Tape:
     resumed: bool = False
     steers: list[Steer] = field(default_factory=list[Steer])
     given: int = 0
-    tools: set[str] = field(default_factory=set[str])
     steps: list[Step] = field(default_factory=list[Step])
     _places: dict[str, Place] = field(default_factory=dict[str, Place])
     _calls: Counter[str] = field(default_factory=Counter[str])
+    _left: dict[str, Place] = field(default_factory=dict[str, Place])
     _last: int = 0
 
     def load(self, entries: Iterable[tuple[int, Step]]) -> list[Step]:
@@ -94,6 +94,8 @@ class Tape:
         if step.kind in ("ask", "answered", "begun") and not _inner(step.key) and not step.data.get("again"):
             self._last = seq
         place = self._places.setdefault(step.key, Place())
+        if step.fence != self.fence and not place.used:
+            self._left[step.key] = place
         match step.kind:
             case "ask":
                 place.request, place.told = _text(step.data.get("request")), _text(step.data.get("question"))
@@ -122,7 +124,12 @@ class Tape:
         """What the journal holds under a key; from now on it counts as replayed."""
         place = self._places.setdefault(key, Place())
         place.used = True
+        self._left.pop(key, None)
         return place
+
+    def glance(self, key: str) -> Place | None:
+        """What the journal holds under a key, if anything; it counts as replayed, and nothing is kept of the call."""
+        return self.look(key) if key in self._places else None
 
     def trailing(self, place: Place) -> bool:
         """Tell whether nothing was asked or begun after this end: the turn broke by it."""
@@ -134,25 +141,26 @@ class Tape:
 
     def skip(self, key: str) -> None:
         """Count all that the journal holds below a key as replayed."""
-        for name, place in self._places.items():
-            place.used = place.used or name.startswith(f"{key}/")
+        for name in [name for name in self._left if name.startswith(f"{key}/")]:
+            self.look(name)
 
     def later(self, key: str) -> bool:
         """Tell whether a later call of the same verb in the same scope is recorded and not replayed yet."""
         name = key.rpartition("#")[0]
-        return any(other.rpartition("#")[0] == name and not place.used for other, place in self._places.items())
+        return any(other.rpartition("#")[0] == name for other in self._left)
 
     def unused(self) -> list[str]:
         """The keys of questions and calls that the journal holds and this replay did not come to yet."""
-        return [key for key, place in self._places.items() if not place.used and _counts(key, place)]
+        return [key for key, place in self._left.items() if _counts(key, place)]
 
     def replaying(self) -> bool:
         """Tell whether there is something left to replay."""
-        return any(not place.used and not _inner(key) for key, place in self._places.items())
+        return any(not _inner(key) for key in self._left)
 
-    def wrote(self, key: str, step: Step) -> bool:
-        """Tell whether an entry that was read is the one this turn wrote under a key."""
-        return step.key == key and step.fence == self.fence
+    def wrote(self, kind: str, key: str, step: Step) -> bool:
+        """Tell whether an entry that was read is the one this turn wrote under a key; a question may be granted."""
+        kinds = ("ask", "answered") if kind == "ask" else (kind,)
+        return step.kind in kinds and step.key == key and step.fence == self.fence
 
 
 def _counts(key: str, place: Place) -> bool:

@@ -64,6 +64,11 @@ class Agent(Protocol):
         ...
 
 
+def goes_on(agent: Agent) -> bool:
+    """Tell whether an agent's runs go on by themselves after their worker was lost; its `on_lost` is `retry` then."""
+    return getattr(agent, "on_lost", "pause") == "retry"
+
+
 class CallFailed(SaysoError):
     """An agent that was called gave up; the text says why."""
 
@@ -228,7 +233,8 @@ class Run(Asks):
             return []
         turn = self._turn
         key = self._key("steers")
-        ended = turn.tape.look(key).ended
+        place = turn.tape.glance(key)
+        ended = place.ended if place is not None else None
         if ended is None:
             if turn.tape.later(key):
                 return []

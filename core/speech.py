@@ -118,7 +118,8 @@ async def streaming(turn: Turn, hold: Hold, key: str) -> AsyncGenerator[Stream]:
 
 async def say(turn: Turn, key: str, text: str, **more: Json) -> None:
     """Say a whole message, once."""
-    if not turn.tape.look(key).said and text.strip():
+    place = turn.tape.glance(key)
+    if (place is None or not place.said) and text.strip():
         await _complete(turn, key, _message(turn), text, shown=more)
 
 

@@ -85,14 +85,14 @@ class ToolCall:
             self._hold.in_order(self._key)
             await self._start()
         self._mark = scope.set(f"{self._key}/")
-        turn.open.add(self._key)
+        turn.opened(self._key)
         return self._call
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         turn = self._turn
-        turn.open.discard(self._key)
+        turn.closed(self._key)
         if self._mark is not None:
             scope.reset(self._mark)
         if not (self._recorded or turn.parked or turn.lost or isinstance(error, Parking)):
@@ -104,7 +104,6 @@ class ToolCall:
                 await self._end("failed", error=f"{type(error).__name__}: {error}")
             else:
                 await self._end("done")
-        turn.rested()
 
     # ── beginning ────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -71,7 +71,7 @@ class Turn:
         self.acting = 0
         self.open: set[str] = set()
         self.tools: set[str] = set()
-        self.rested: Callable[[], None] = _nothing
+        self.changed: Callable[[], None] = _nothing
         self.forked = False
         self._valid = valid
         self.writing = asyncio.Lock()
@@ -104,11 +104,22 @@ class Turn:
     def act(self) -> Generator[None]:
         """Count as acting: a turn that acts is not parked."""
         self.acting += 1
+        self.changed()
         try:
             yield
         finally:
             self.acting -= 1
-            self.rested()
+            self.changed()
+
+    def opened(self, call: str) -> None:
+        """A call of a tool is open: unless it asks itself, the turn is not parked."""
+        self.open.add(call)
+        self.changed()
+
+    def closed(self, call: str) -> None:
+        """A call of a tool is over."""
+        self.open.discard(call)
+        self.changed()
 
     def check(self) -> None:
         """Refuse to go on when the turn is over. Raises: `Parking`, `CancelledError`."""
@@ -142,7 +153,9 @@ class Turn:
         """Read what came into the run's journal since."""
         return self.tape.load(await self.steady(lambda: self.broker.steps(self.run.root, self.tape.length)))
 
-    async def record(self, key: str, send: Callable[[int], Awaitable[R | Refusal]]) -> R | Refusal | None:
+    async def record(
+        self, kind: StepName, key: str, send: Callable[[int], Awaitable[R | Refusal]]
+    ) -> R | Refusal | None:
         """Commit one entry of the journal; None when it was found to be in it already, after an unclear outcome.
 
         Its number is guarded: when something else came in between, that is read first.
@@ -151,12 +164,14 @@ class Turn:
             async with self.writing:
                 if self.parked:
                     raise Parking
-                result = await self._record(key, send)
+                result = await self._record(kind, key, send)
         if isinstance(result, Refusal) and result.code != "not_approved":
             await self.refused(result)
         return result
 
-    async def _record(self, key: str, send: Callable[[int], Awaitable[R | Refusal]]) -> R | Refusal | None:
+    async def _record(
+        self, kind: StepName, key: str, send: Callable[[int], Awaitable[R | Refusal]]
+    ) -> R | Refusal | None:
         attempt = 0
         while True:
             try:
@@ -170,7 +185,7 @@ class Turn:
                 return result
             if result is not None and result.code not in ("length", "contended"):
                 return result
-            if any(self.tape.wrote(key, step) for step in await self.read()):
+            if any(self.tape.wrote(kind, key, step) for step in await self.read()):
                 return None
 
     async def steady(self, send: Callable[[], Awaitable[T]]) -> T:
@@ -199,7 +214,7 @@ class Turn:
         """Record that something is about to act: the last check. name: the digest that must be approved."""
         run, fence, halt = self.run.id, self.fence, self.halt
         return await self.record(
-            key, lambda length: self.broker.begin(Begin(run, fence, halt, key, length, name, tell, more))
+            "begun", key, lambda length: self.broker.begin(Begin(run, fence, halt, key, length, name, tell, more))
         )
 
     async def append(self, step: Step, *, entries: tuple[Entry, ...] = (), tell: tuple[Event, ...] = ()) -> None:
@@ -208,7 +223,7 @@ class Turn:
         def send(length: int) -> Awaitable[Kept | Refusal]:
             return self.broker.append(self._appended(length=length, steps=(step,), entries=entries, tell=tell))
 
-        await unbroken(self.record(step.key, send))
+        await unbroken(self.record(step.kind, step.key, send))
 
     async def tell(self, *events: Event, entries: tuple[Entry, ...] = ()) -> bool:
         """Tell something that is not replayed; when Redis cannot be reached it is dropped."""

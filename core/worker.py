@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -62,8 +62,10 @@ class Worker:
         self._files = files
         self._slots = slots
         self._pace = pace or Pace()
-        self._jobs: dict[asyncio.Task[None], Job] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._claiming: set[str] = set()
+        self._jobs: dict[str, list[Job]] = {}
+        self._held = 0
         self._full = False
         self._wakes: list[Subscription] = []
         self._loops: list[asyncio.Task[None]] = []
@@ -92,32 +94,39 @@ class Worker:
     @property
     def running(self) -> int:
         """How many turns run; those that only wait for a person do not count."""
-        return len(self._claiming) + sum(not job.held for job in self._jobs.values())
+        return len(self._tasks) - self._held
 
     @property
     def held(self) -> int:
         """How many turns only wait for a person and keep their code."""
-        return sum(job.held for job in self._jobs.values())
+        return self._held
 
     @property
     def overdue(self) -> list[str]:
         """Runs whose code was told to stop and did not end in time."""
-        return [job.run for job in self._jobs.values() if job.overdue]
+        return [job.run for job in self._all() if job.overdue]
+
+    def _all(self) -> list[Job]:
+        return [job for jobs in self._jobs.values() for job in jobs]
+
+    def _count(self, change: int) -> None:
+        self._held += change
 
     # ── runs to start ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _ready(self, partition: int, hints: Subscription) -> None:
         """Claim what is ready, for ever."""
-        pause = 0.0
+        loop = asyncio.get_running_loop()
+        look_at = 0.0
         async with hints:
             while True:
-                hinted = await hints.wait(pause)
-                pause = self._pace.ready
+                hinted = await hints.wait(look_at - loop.time())
                 try:
                     for run in hinted - {LOOK, ""}:
                         self._claim(run)
-                    if not hinted or hinted & {LOOK, ""}:
-                        pause = await self._look(partition)
+                    if loop.time() >= look_at or hinted & {LOOK, ""}:
+                        look_at = loop.time() + self._pace.ready
+                        look_at = loop.time() + await self._look(partition)
                 except StoreError as lost:
                     emit("worker.failed", loop="ready", why=str(lost))
                 except Exception:  # noqa: BLE001  # the edge of a task: one bad look must not end the worker
@@ -135,22 +144,24 @@ class Worker:
         return self._pace.ready
 
     def _claim(self, run: str) -> None:
-        mine = any(job.run == run and not job.ending for job in self._jobs.values())
+        mine = any(not job.ending for job in self._jobs.get(run, ()))
         if mine or run in self._claiming or not self._lease.valid():
             return
         if self.running >= self._slots:
             self._full = True
             return
-        self._claiming.add(run)
         task = asyncio.create_task(self._work(run, self._lease.id), name=f"turn {run}")
+        self._tasks.add(task)
+        self._claiming.add(run)
         task.add_done_callback(self._ended)
 
     async def _work(self, run: str, worker: str) -> None:
         """Take a run, and run its turn to its end."""
-        task = asyncio.current_task()
-        assert task is not None, run
         try:
-            taken = await self._broker.claim(run, worker)
+            try:
+                taken = await self._broker.claim(run, worker)
+            finally:
+                self._claiming.discard(run)
             if isinstance(taken, Refusal):
                 emit("claim.declined", run=run, code=taken.code)
                 return
@@ -163,19 +174,27 @@ class Worker:
                 files=self._files,
                 pace=self._pace,
                 valid=lambda: self._lease.valid() and self._lease.id == worker,
+                held=self._count,
             )
-            self._jobs[task] = job
-            self._claiming.discard(run)
-            await job.work()
+            with self._kept(job):
+                await job.work()
         except StoreError as lost:
             emit("turn.failed", run=run, why=str(lost))
         except Exception:  # noqa: BLE001  # the edge of a task: it ends this turn only
             _log.exception("the turn of run %s ended by an error of ours", run)
+
+    @contextmanager
+    def _kept(self, job: Job) -> Generator[None]:
+        self._jobs.setdefault(job.run, []).append(job)
+        try:
+            yield
         finally:
-            self._claiming.discard(run)
+            self._jobs[job.run].remove(job)
+            if not self._jobs[job.run]:
+                del self._jobs[job.run]
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._jobs.pop(task, None)
+        self._tasks.discard(task)
         if self._full:
             self._full = False
             for ready in self._wakes:
@@ -185,42 +204,48 @@ class Worker:
 
     async def _stops(self, partition: int, hints: Subscription) -> None:
         """Stop what is to stop, and give back what nobody here works on, for ever."""
+        loop = asyncio.get_running_loop()
+        look_at = 0.0
         stray: set[str] = set()
         async with hints:
             while True:
-                hinted = await hints.wait(self._pace.look)
+                hinted = await hints.wait(look_at - loop.time())
                 worker = self._lease.id
+                due = loop.time() >= look_at
                 try:
                     self._forget_strangers(worker)
-                    if not hinted or hinted & {LOOK, "", worker}:
+                    if due or hinted & {LOOK, "", worker}:
                         for run, _ in await self._broker.store.due(partition, "stop", of=worker, limit=1_000):
                             await self._stop(run, worker)
-                    if not hinted:
+                    if due:
+                        look_at = loop.time() + self._pace.look
                         stray = await self._give_back(partition, worker, stray)
                 except StoreError as lost:
+                    look_at = loop.time() + self._pace.look
                     emit("worker.failed", loop="stop", why=str(lost))
                 except Exception:  # noqa: BLE001  # the edge of a task
+                    look_at = loop.time() + self._pace.look
                     _log.exception("looking for runs to stop failed")
 
     def _forget_strangers(self, worker: str) -> None:
         """Let go of turns that were claimed under a lease that is lost."""
-        for job in self._jobs.values():
+        for job in self._all():
             if job.worker != worker:
                 job.lose()
 
     async def _stop(self, run: str, worker: str) -> None:
         found = await self._broker.peek(run)
         cause: Cause | None = "deleted" if found is None else found.cause
-        for job in self._jobs.values():
-            if job.run == run and job.worker == worker:
-                turns = () if found is None else found.unproved
-                if found is None or found.state == "stopping" or any(turn.fence == job.fence for turn in turns):
-                    job.stop(cause)
+        turns = () if found is None else found.unproved
+        for job in tuple(self._jobs.get(run, ())):
+            fenced = any(turn.fence == job.fence for turn in turns)
+            if job.worker == worker and (found is None or found.state == "stopping" or fenced):
+                job.stop(cause)
 
     async def _give_back(self, partition: int, worker: str, stray: set[str]) -> set[str]:
         """Settle claims without a turn here: their commit or its answer was lost on the way. Twice seen is enough."""
         held = {run for run, _ in await self._broker.store.due(partition, "claims", of=worker, limit=10_000)}
-        held -= {job.run for job in self._jobs.values()} | self._claiming
+        held -= {*self._jobs, *self._claiming}
         for run in held & stray:
             emit("claim.lost", run=run, worker=worker)
             await self._broker.lost(Lost(run, worker, gone=True, again=True, cause="shutdown"))
@@ -230,19 +255,18 @@ class Worker:
 
     async def _wind_up(self) -> None:
         """Park what waits, give the rest its grace, then stop it and give it back."""
-        for job in self._jobs.values():
+        for job in self._all():
             job.let_go()
         await self._until_ended(self._pace.grace)
-        for job in self._jobs.values():
+        for job in self._all():
             job.shut_down()
         await self._until_ended(self._pace.cooperative)
-        for task, job in list(self._jobs.items()):
+        for job in self._all():
             emit("turn.overdue", run=job.run, fence=job.fence)
+        for task in tuple(self._tasks):
             task.cancel()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(1.0):
-                await asyncio.gather(*self._jobs, return_exceptions=True)
+        await self._until_ended(1.0)
 
     async def _until_ended(self, timeout: float) -> None:
-        if self._jobs:
-            await asyncio.wait(list(self._jobs), timeout=timeout)
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=timeout)
