@@ -19,6 +19,12 @@ export class Answers extends EventTarget {
     super();
     /** @type {Map<string, OnItsWay>} */
     this.onTheirWay = new Map();
+    this.lastGiven = -Infinity;
+  }
+
+  /** True right after an answer: the second half of a double press must not answer the card that comes next. */
+  get justGiven() {
+    return performance.now() - this.lastGiven < 800;
   }
 
   /** @param {string} request */
@@ -33,6 +39,7 @@ export class Answers extends EventTarget {
    */
   give(request, body) {
     if (this.of(request)?.state === "sending") return;
+    this.lastGiven = performance.now();
     this.post(request, body, freshKey());
   }
 

@@ -64,13 +64,13 @@ function showThread() {
 function expectation() {
   const { thread } = store;
   const open = thread?.open ?? [];
-  if (open.length > 1) return ["Several questions wait: answer each on its card", ""];
+  if (open.length > 1) return ["Answer on the cards above", ""];
   if (open.length) {
     const [field, more] = open[0].card.fields;
     if (more) return ["Fill in the form above", ""];
     if (field.kind === "secret") return ["Not here: never type a secret into the chat", "A secret is asked for: what you type here is not kept"];
     if (field.kind === "text") return ["Type your answer", `Answers: ${open[0].card.title}`];
-    return ["Press an option, or type its name or number", `Answers: ${open[0].card.title}`];
+    return ["Press an option, or type it", `Answers: ${open[0].card.title}`];
   }
   const works = thread?.active.some((run) => run.state === "working" || run.state === "queued");
   if (works) return ["Steer the run: add something while it works", "Steers the running task"];

@@ -27,6 +27,7 @@ export class CardElement extends HTMLElement {
     this.fields = [];
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.clock = undefined;
+    this.resting = false;
     this.onway = () => this.showWay();
   }
 
@@ -49,6 +50,7 @@ export class CardElement extends HTMLElement {
     const hadFocus = this.contains(document.activeElement);
     this.card = card;
     if (signature !== this.drawn) {
+      if (!this.drawn && doors.answers.justGiven) this.rest();
       this.drawn = signature;
       this.draw();
       if (hadFocus && state === "settled") /** @type {any} */ (this.querySelector("summary") ?? document.getElementById("message"))?.focus();
@@ -80,6 +82,12 @@ export class CardElement extends HTMLElement {
       card.state === "withdrawn" ? this.paused() : this.inputs(),
       this.way,
       card.state === "open" ? taskButtons(card, /** @type {Doors} */ (this.doors).acts) : null);
+  }
+
+  /** Take no press for a moment. */
+  rest() {
+    this.resting = true;
+    setTimeout(() => { this.resting = false; this.showWay(); }, 600);
   }
 
   /** What stands on a card of a paused task. */
@@ -177,7 +185,7 @@ export class CardElement extends HTMLElement {
     const way = this.doors?.answers.of(card.request) ?? null;
     this.classList.toggle("is-sending", way?.state === "sending");
     for (const control of this.querySelectorAll(".approval button, .fields button, .fields input, .fields textarea, .approval input, .approval textarea")) {
-      if (!control.closest(".secret")) /** @type {any} */ (control).disabled = way?.state === "sending";
+      if (!control.closest(".secret")) /** @type {any} */ (control).disabled = way?.state === "sending" || this.resting;
     }
     if (!way) return fill(this.way);
     const field = this.fields.find((one) => one.id === way.field);

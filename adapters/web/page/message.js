@@ -37,7 +37,12 @@ export function saidLine(item, old) {
  */
 export function streamingLine(item, old) {
   const node = old?.classList.contains("streaming") ? old : el("article", { class: "said said-agent streaming", "aria-busy": "true" }, el("div", { class: "prose" }));
-  fill(/** @type {Element} */ (node.querySelector(".prose")), streamed(item.text));
+  const prose = /** @type {Element} */ (node.querySelector(".prose"));
+  const blocks = streamed(item.text);
+  let same = 0;
+  while (same < blocks.length && prose.children[same]?.isEqualNode(blocks[same])) same += 1;
+  while (prose.children.length > same) prose.lastElementChild?.remove();
+  prose.append(...blocks.slice(same));
   return node;
 }
 

@@ -10,6 +10,8 @@ import { now, span, stateWords } from "./words.js";
 
 /** @typedef {import("./thread.js").RunView} RunView */
 
+/** ms in which a second press of the button before is not a press of *Stop now*, which stands at its place. */
+const SECOND_PRESS = 1200;
 const STEADY = new Set(["queued", "working", "waiting", "canceling", "pausing"]);
 
 export class RunBarElement extends HTMLElement {
@@ -76,7 +78,10 @@ export class RunBarElement extends HTMLElement {
     if (run.state === "canceling" || run.state === "pausing") {
       const verb = run.state === "canceling" ? "cancel" : "pause";
       const rest = run.state === "pausing" ? cancelButton(run.run, acts, "link") : null;
-      return [button("Stop now", "stop", () => acts.run(run.run, verb, { urgent: true }), "Do not wait for it to stop by itself"), rest];
+      const stopNow = button("Stop now", "stop", () => acts.run(run.run, verb, { urgent: true }), "Do not wait for it to stop by itself");
+      stopNow.disabled = true;
+      setTimeout(() => { stopNow.disabled = false; }, SECOND_PRESS);
+      return [stopNow, rest];
     }
     const pause = run.state === "waiting" ? null : button("Pause", "pause", () => acts.run(run.run, "pause"), "Stop and keep everything; you can resume later");
     return [pause, cancelButton(run.run, acts, "link")];

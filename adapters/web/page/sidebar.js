@@ -40,8 +40,9 @@ export class SidebarElement extends HTMLElement {
     reconcile(this.list, store.list, (item) => item.id, (item, old) => {
       const current = store.place === "chat" && store.current === item.id;
       const signature = JSON.stringify([item.title, item.state, item.open, item.changed, current]);
-      if (old?.dataset.signature === signature) return old;
+      if (old?.dataset.signature === signature || old?.querySelector(".sure-row")) return old;
       const node = row(item, current, acts);
+      if (old?.contains(document.activeElement)) queueMicrotask(() => node.querySelector("a")?.focus());
       node.dataset.signature = signature;
       return node;
     });
@@ -91,7 +92,7 @@ function row(item, current, acts) {
   const remove = el("button", { type: "button", class: "icon-button remove", "aria-label": `Delete “${item.title || "New conversation"}”`, title: "Delete" }, icon("trash"));
   const node = el("li", { class: current ? "is-current" : "" }, link, remove);
   remove.addEventListener("click", () => {
-    const no = el("button", { type: "button", class: "button small", onclick: () => { fill(node, link, remove); remove.focus(); } }, "Keep");
+    const no = el("button", { type: "button", class: "button small", onclick: () => { fill(node, link, remove); node.dataset.signature = ""; remove.focus(); } }, "Keep");
     fill(node, el("div", { class: "sure-row", role: "group", "aria-label": "Delete this conversation?" }, el("span", null, "Delete for good?"),
       el("button", { type: "button", class: "button small danger", onclick: () => acts.remove(item.id) }, "Delete"), no));
     no.focus();

@@ -31,7 +31,7 @@ export class Socket extends EventTarget {
     this.timer = undefined;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.deadline = undefined;
-    this.wasLive = false;
+    this.wasLost = false;
     addEventListener("online", () => this.reopen());
     addEventListener("offline", () => this.lost());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.look());
@@ -55,8 +55,8 @@ export class Socket extends EventTarget {
     this.set("live");
     for (const [conversation, after] of this.following) this.say({ follow: conversation, after });
     this.ping();
-    if (this.wasLive) this.dispatchEvent(new Event("mended"));
-    this.wasLive = true;
+    if (this.wasLost) this.dispatchEvent(new Event("mended"));
+    this.wasLost = false;
   }
 
   /** @param {unknown} data */
@@ -130,6 +130,7 @@ export class Socket extends EventTarget {
 
   lost() {
     this.drop();
+    this.wasLost = true;
     this.set("reconnecting");
     const pause = Math.min(LONGEST, 500 * 2 ** this.tries) * (0.5 + Math.random());
     this.tries += 1;

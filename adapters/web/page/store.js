@@ -33,16 +33,27 @@ export class Store extends EventTarget {
     this.due = new Set();
     this.socket.addEventListener("told", (/** @type {any} */ event) => this.heard(event.detail));
     this.socket.addEventListener("link", () => this.changed("link"));
-    this.socket.addEventListener("mended", () => this.refresh());
+    this.socket.addEventListener("mended", () => this.mend());
     this.socket.addEventListener("doubt", () => void api.me().catch(() => null));
   }
 
   async open() {
     this.socket.open();
-    [this.me] = await Promise.all([api.me(), this.refresh()]);
-    this.agent = this.me?.agent ?? "";
+    await Promise.all([this.introduce(), this.refresh()]);
+    this.changed("place");
+  }
+
+  async introduce() {
+    this.me = await api.me();
+    this.agent ||= this.me?.agent ?? "";
     this.changed("list");
     this.changed("place");
+  }
+
+  async mend() {
+    await this.refresh();
+    if (!this.me) await this.introduce().catch(() => null);
+    if (this.current && !this.thread?.loaded) await this.load(this.current);
   }
 
   async refresh() {

@@ -15,8 +15,8 @@ import { el, fill } from "./dom.js";
 export function taskButtons(card, acts) {
   const abort = el("button", { type: "button", class: "link", title: "Stop at this question and keep everything; you can resume later", onclick: () => acts.abort(card) }, "Abort (pause)");
   const more = card.deadline ? el("button", { type: "button", class: "link", onclick: () => acts.extend(card, 1800) }, "30 more minutes") : null;
-  const row = el("footer", null, abort, cancelButton(card.run, acts, "link"), more);
-  return row;
+  const id = el("code", { class: "card-id", title: `Answer from anywhere: /answer ${card.request} …` }, card.request);
+  return el("footer", null, abort, cancelButton(card.run, acts, "link"), more, id);
 }
 
 /**
