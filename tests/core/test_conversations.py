@@ -14,6 +14,7 @@ from core.model import Person
 from core.question import Accepted
 from tests.by_hand import DEPLOY, asked, claimed, request
 from tests.proves import proves
+from tests.waiting import wait_until
 from tests.workshop import ANN, PATIENT, Gate, Workshop
 
 BOB = Person(id="tg:2", name="Bob", role="approver")
@@ -52,7 +53,7 @@ async def test_two_hundred_unanswered_questions_hold_nothing(shop: Workshop) -> 
         runs = [await shop.say("all", origin=f"chat-{number}") for number in range(200)]
         for run in runs:
             await shop.parked(run)
-        assert (worker.running, worker.held) == (0, 0)
+        await wait_until(lambda: (worker.running, worker.held) == (0, 0))
         assert len((await shop.broker.pending(ANN)).requests) == 200
         after = await shop.broker.store.link.call("CLIENT", "LIST")
         assert isinstance(connections, bytes)

@@ -9,6 +9,7 @@ from core.agent import Denied, Run
 from core.broker import open_broker
 from core.model import Json
 from core.trace import seen
+from tests.waiting import wait_until
 from tests.workshop import ANN, PATIENT, QUICK, Gate, Workshop
 
 
@@ -39,7 +40,7 @@ async def test_a_parked_question_keeps_no_turn_and_its_answer_starts_one(shop: W
     async with shop.worker() as worker:
         run = await shop.say()
         await shop.parked(run)
-        assert worker.running == worker.held == 0
+        await wait_until(lambda: worker.running == worker.held == 0)
         question = await shop.question()
         await shop.answer(question, "option 2")
         await shop.until(run, "completed")
@@ -55,7 +56,7 @@ async def test_an_answer_within_the_hot_window_goes_on_in_the_same_turn(shop: Wo
         run = await shop.say()
         question = await shop.question()
         fence = (await shop.record(run)).fence
-        assert (worker.running, worker.held) == (0, 1)
+        await wait_until(lambda: (worker.running, worker.held) == (0, 1))
         await shop.answer(question, "Bob")
         done = await shop.until(run, "completed")
     assert [step.fence for _, step in await shop.broker.steps(run) if step.kind == "turn"] == [fence]
@@ -151,7 +152,7 @@ async def test_cancel_reaches_a_held_question(shop: Workshop) -> None:
         await shop.question()
         await shop.broker.cancel(run, ANN)
         await shop.until(run, "canceled")
-        assert worker.held == 0
+        await wait_until(lambda: worker.held == 0)
 
 
 async def test_two_questions_are_asked_together_and_wait_for_both(shop: Workshop) -> None:
