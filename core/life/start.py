@@ -16,6 +16,7 @@ from core.question import Accepted, Request
 
 LONG = 2_048
 SMALL = 256
+MOST_UNUSED = 31
 
 
 def new_run(
@@ -137,7 +138,7 @@ def _record(d: Draft, run: Run, request: Request) -> Run:
     if digest is None:
         return run
     unused = tuple(approval for approval in run.approvals if not approval.used)
-    return d.save_run(run, approvals=(*unused, Approval(request=request.id, digest=digest)))
+    return d.save_run(run, approvals=(*unused[-MOST_UNUSED:], Approval(request=request.id, digest=digest)))
 
 
 def grant_of(d: Draft, request: Request, answer: Accepted, person: Person) -> tuple[str, Grant] | None:

@@ -18,10 +18,10 @@ from core.life.decision import Refusal
 from core.life.event import Ask, Reply, Said, Take
 from core.life.result import Answered, Asked, Delivered, Sent
 from core.link import Link
-from core.question import Accepted
+from core.question import Accepted, Question, TextField
 from core.store import Store
 from gateway.embedded import EmbeddedRedis
-from tests.by_hand import DEPLOY, claimed
+from tests.by_hand import claimed
 from tests.faults.proxy import Proxy
 from tests.proves import proves
 from tests.redis_server import RedisServer
@@ -29,6 +29,7 @@ from tests.turns import turns
 from tests.waiting import wait_until
 from tests.workshop import ANN, PATIENT, Gate, Workshop
 
+NAME = Question(title="Name?", fields=(TextField(),))
 YES = Accepted(values={"confirm": "once"})
 
 
@@ -53,12 +54,12 @@ async def test_an_answer_is_taken_once_however_the_taker_is_cancelled(redis_url:
         taken_first = 0
         for number in range(1_000):
             length = await broker.store.end("steps", sent.run)
-            asked = await broker.ask(Ask(sent.run, fence, f"ask:confirm#{number}", DEPLOY, length))
+            asked = await broker.ask(Ask(sent.run, fence, f"ask:text#{number}", NAME, length))
             assert isinstance(asked, Asked)
             assert asked.request is not None
             reader = asyncio.create_task(wait_and_take(broker, sent.run, fence, length + 1))
             await turns(1)
-            answer = asyncio.create_task(other.answer(Reply(asked.request, YES, ANN, "tg")))
+            answer = asyncio.create_task(other.answer(Reply(asked.request, Accepted(values={"text": "Bo"}), ANN, "tg")))
             await turns(dice.randrange(40))
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
@@ -66,7 +67,7 @@ async def test_an_answer_is_taken_once_however_the_taker_is_cancelled(redis_url:
             again = await other.take(Take(sent.run, fence, await other.store.end("steps", sent.run)))
             taken_first += isinstance(again, Refusal)
         steps = [step.key for _, step in await broker.steps(sent.run) if step.kind == "answered"]
-    assert steps == [f"ask:confirm#{number}" for number in range(1_000)]
+    assert steps == [f"ask:text#{number}" for number in range(1_000)]
     assert 0 < taken_first < 1_000, "the dice never met the moment"
 
 
