@@ -12,7 +12,17 @@ from typing import Literal, TypeAlias
 
 from core.life.check import effect_of
 from core.model import Json
-from core.question import Accepted, AnyField, ChoiceField, ConfirmField, Option, Question, Subject, TextField
+from core.question import (
+    Accepted,
+    AnyField,
+    ChoiceField,
+    ConfirmField,
+    Option,
+    Question,
+    SecretField,
+    Subject,
+    TextField,
+)
 
 OptionLike: TypeAlias = str | int | float | Option | Mapping[str, Json] | None
 Format: TypeAlias = Literal["text", "multiline", "integer", "number", "email", "url", "date"]
@@ -126,6 +136,16 @@ def confirmation(
         subject=Subject(tool=tool, arguments=dict(arguments or {})) if tool is not None else None,
         restricted=restricted,
         edit_schema=dict(edit_schema) if edit_schema is not None else None,
+        timeout_ms=milliseconds(timeout),
+    )
+
+
+def secret_question(name: str, title: str, *, store: bool, message: str, timeout: float | None) -> Question:
+    """Ask for a secret by its name."""
+    return Question(
+        title=title or f"Secret needed: {name}",
+        message=message,
+        fields=(SecretField(name=name, label=name, store=store),),
         timeout_ms=milliseconds(timeout),
     )
 

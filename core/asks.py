@@ -12,8 +12,10 @@ from typing import Literal, overload
 from core import asking
 from core.asking import Approval, Format, OptionLike
 from core.errors import SaysoError
+from core.life.sealing import handle_of
 from core.model import Json
 from core.question import Accepted, ChoiceField, ConfirmField, Option, Question, TextField
+from core.secret import Secret
 
 
 class NotYet(SaysoError):
@@ -155,9 +157,30 @@ class Asks(ABC):
         answer = await self._ask("form", question)
         return {field.id: asking.value(field, answer) for field in fields}
 
-    async def secret(self, name: str, title: str = "") -> str:
-        """Ask for a secret. Raises: `NotYet`, always, in this release."""
-        raise NotYet(f"{title or name!r}: secrets come with the front-end kit")
+    async def secret(
+        self,
+        name: str,
+        title: str = "",
+        *,
+        store: bool = False,
+        keep: bool = False,
+        message: str = "",
+        timeout: float | None = None,
+    ) -> Secret:
+        """Ask for a secret; it is given on a one-time page, never in the chat, and only `reveal()` tells it.
+
+        The step that reveals it uses it up when it is done; keep: it stays until the run ends. store: it is offered to
+        be kept under its name, and this agent can be given it again by a press.
+
+        Raises: `Denied`.
+        """
+        question = asking.secret_question(name, title, store=store, message=message, timeout=timeout)
+        answer = await self._ask("secret", question)
+        return await self._secret(name, handle_of(answer.values.get("secret")) or "", keep)
+
+    @abstractmethod
+    async def _secret(self, name: str, handle: str, keep: bool) -> Secret:
+        """Find what was given under a handle."""
 
     async def _one(
         self, verb: str, title: str, field: ChoiceField | TextField, message: str, timeout: float | None

@@ -67,6 +67,7 @@ from core.link import Link
 from core.looks import Looks
 from core.model import Cause, Person, Step
 from core.question import ConfirmField
+from core.safe import Safe
 from core.shelf import Shelf
 from core.store import Store
 
@@ -86,6 +87,7 @@ class Broker(Looks):
         super().__init__(store, feeds)
         self.shelf = Shelf(store.link)
         self.committer = Committer(store, spans or Spans())
+        self.safe = Safe(self, self.committer, self.shelf)
         self.cards = Cards(store, self.committer)
         self._confirm_ms = confirm_ms
         self._watched: dict[str, list[Callable[[], None]]] = {}

@@ -27,6 +27,7 @@ from core.hold import Hold
 from core.model import Json
 from core.question import Accepted, Subject
 from core.replay import Place
+from core.secret import Secret, revealed
 from core.turn import Turn, unbroken
 
 T = TypeVar("T")
@@ -84,17 +85,22 @@ async def decide(hold: Hold, turn: Turn, key: str, name: str, place: Place, *, s
 
 
 async def _act(turn: Turn, key: str, name: str, call: Callable[[], Awaitable[T] | T]) -> Json:
-    mark = inside.set(key)
+    mark, used = inside.set(key), set[Secret]()
+    uses = revealed.set(used)
     try:
         with turn.act():
             result = _plain(name, await _called(call))
     except Exception as error:
-        text = f"{type(error).__name__}: {error}"
+        text = turn.veil.text(f"{type(error).__name__}: {error}")
         await turn.append(turn.entry("done", key, error=text))
         raise StepFailed(f"step {name!r} failed: {text}") from error
     finally:
+        revealed.reset(uses)
         inside.reset(mark)
-    await turn.append(turn.entry("done", key, result=result))
+    result = turn.veil.json(result)
+    await turn.append(turn.entry("done", key, result=result), used=tuple(secret.handle for secret in used))
+    for secret in used:
+        secret.forget()
     return result
 
 

@@ -70,10 +70,11 @@ class Hold:
         for before in tuple(self.before):
             await before()
         run, data = turn.run.id, dict[str, Json](question=told)
+        shown = turn.veil.question(question)
         asked = await turn.record(
             "ask",
             key,
-            lambda length: turn.broker.ask(Ask(run, turn.fence, key, question, length, replaces, ours, data)),
+            lambda length: turn.broker.ask(Ask(run, turn.fence, key, shown, length, replaces, ours, data)),
         )
         if isinstance(asked, Asked) and asked.undeliverable:
             await turn.stopped("undeliverable")

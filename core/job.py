@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Callable
 
 from core.broker import Broker, effects_of
@@ -191,8 +192,9 @@ class Job:
 
     async def _broke(self, turn: Turn, error: BaseException) -> None:
         """The code raised what its author did not mean: one line for people, the traceback in the log."""
-        words = _words(error)
-        _log.error("run %s broke: %s", self.run, words, exc_info=error)
+        words = turn.veil.text(_words(error))
+        trace = "".join(traceback.format_exception(error))
+        _log.error("run %s broke: %s\n%s", self.run, words, turn.veil.text(trace))
         broke = await turn.steady(lambda: self._broker.broke(Broke(self.run, self.fence, words)))
         if isinstance(broke, Refusal):
             await self._fenced(turn)
@@ -220,7 +222,8 @@ class Job:
             how = "completed" if isinstance(outcome, Completed) else "failed"
             untaken = tuple(steer.text for steer in rest)
             files = tuple(file for steer in rest for file in steer.attachments)
-            event = Finish(self.run, self.fence, how, outcome.text, took=given, untaken=untaken, attachments=files)
+            text = turn.veil.text(outcome.text) if outcome.text else outcome.text
+            event = Finish(self.run, self.fence, how, text, took=given, untaken=untaken, attachments=files)
             changed = await turn.steady(lambda: self._broker.finish(event))  # noqa: B023  # called at once
             if not isinstance(changed, Refusal) or changed.code != "steered":
                 return changed

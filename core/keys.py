@@ -4,7 +4,8 @@ Keys of a partition (its hash tag in braces, so that every commit stays in one s
 
     c: conversation   r: run   q: request   g: grants   i: incarnation   o: origin   l listeners   e: event keys
     k: card   p: how far a conversation was posted   m: whose a platform's message is
-    j: journal   h: history   s: a run's own journal   b: long texts   x: snapshots   z: indexes   feed
+    j: journal   h: history   s: a run's own journal   b: long texts   x: snapshots   y: sealed values
+    z: indexes   feed
 
 What has no time to live (`keeps_no_ttl`): unsettled conversations with their lists, pointers and grants, unsettled runs
 and requests with their lists and texts, leases' documents, the indexes and the feed. The commit that settles a thing
@@ -25,7 +26,22 @@ Index = Literal[
     "unshown", "debt", "outbox", "stop", "claims", "stopping", "pending", "mine", "leases", "ready", "timers"
 ]
 Listed = Literal["journal", "history", "steps"]
-Account = Literal["login", "session", "token", "file", "person"]
+Account = Literal[
+    "login",
+    "session",
+    "token",
+    "file",
+    "person",
+    "identity",
+    "invite",
+    "pairing",
+    "try",
+    "group",
+    "topic",
+    "ticket",
+    "vault",
+    "key",
+]
 
 LETTERS: dict[Kind, str] = {
     "conversation": "c:",
@@ -73,7 +89,7 @@ TAGS = [
     "bdb",
 ]
 DAY = 86_400_000
-EXCEPTIONS = ("c:", "r:", "q:", "o:", "i:", "l", "j:", "h:", "s:", "b:", "x:", "g:", "z:", "feed", "a:")
+EXCEPTIONS = ("c:", "r:", "q:", "o:", "i:", "l", "j:", "h:", "s:", "b:", "x:", "y:", "g:", "z:", "feed", "a:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +166,10 @@ class Keys:
     def body(self, id: str) -> str:
         """Name the key of a long text."""
         return f"{self.prefix}b:{id}"
+
+    def secret(self, handle: str) -> str:
+        """Name the key of a sealed value."""
+        return f"{self.prefix}y:{handle}"
 
     def snapshot(self, root: str) -> str:
         """Name the key of a run's snapshot."""

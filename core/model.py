@@ -134,6 +134,7 @@ class Run(Value):
     rev rises with every change that a status card shows; card: the one that shows it.
     fence rises with every takeover, halt with every stop intent; both are kept beside the text, for the guards.
 
+    secrets: handles of values that people gave and that are sealed to it.
     requests: open, withdrawn, and answered but not yet delivered ones. unproved: turns whose end is not proved.
     """
 
@@ -162,6 +163,7 @@ class Run(Value):
     took: int = 0
     approvals: tuple[Approval, ...] = ()
     grants: tuple[Grant, ...] = ()
+    secrets: tuple[str, ...] = ()
     attempts: int = 0
     error: str | None = None
     result: str | None = None

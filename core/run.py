@@ -24,6 +24,7 @@ from core.life.event import Took
 from core.model import Cause, Entry, Json, Person
 from core.question import Accepted, Question
 from core.replay import Steer
+from core.secret import Secret
 from core.speech import Stream, say, streaming
 from core.tool import Call, Denied, ToolCall, scope
 from core.turn import Turn
@@ -173,6 +174,10 @@ class Run(Asks):
         if not isinstance(answer, Accepted):
             raise Denied(answer.reason, repr(question.title))
         return answer
+
+    async def _secret(self, name: str, handle: str, keep: bool) -> Secret:
+        turn = self._turn
+        return turn.veiled(await turn.steady(lambda: turn.broker.safe.secret(turn.run, name, handle, keep=keep)))
 
     # ── acting ───────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -206,6 +206,12 @@ class Store:
         reply = None if partition is None else await self.link.call("GET", self.keys[partition].body(id))
         return reply.decode() if isinstance(reply, bytes) else None
 
+    async def secret(self, handle: str) -> str | None:
+        """Read a sealed value."""
+        partition = self.partition(handle)
+        reply = None if partition is None else await self.link.call("GET", self.keys[partition].secret(handle))
+        return reply.decode() if isinstance(reply, bytes) else None
+
     # indexes
 
     async def due(

@@ -22,10 +22,12 @@ from core.life.event import Append, Begin
 from core.life.result import Delivered, Kept
 from core.model import Cause, Entry, Event, EventType, Json, Run, Step
 from core.replay import Tape
+from core.secret import Secret, Veil
 from core.trace import emit
 
 R = TypeVar("R")
 T = TypeVar("T")
+P = TypeVar("P", Step, Entry, Event)
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)
 
 
@@ -73,6 +75,7 @@ class Turn:
         self.tools: set[str] = set()
         self.changed: Callable[[], None] = _nothing
         self.forked = False
+        self.veil = Veil()
         self._valid = valid
         self.writing = asyncio.Lock()
         self.over = asyncio.Event()
@@ -213,15 +216,25 @@ class Turn:
     ) -> Kept | Refusal | None:
         """Record that something is about to act: the last check. name: the digest that must be approved."""
         run, fence, halt = self.run.id, self.fence, self.halt
+        plain, told = self.veil.fields(more), tuple(self._unseen(event) for event in tell)
         return await self.record(
-            "begun", key, lambda length: self.broker.begin(Begin(run, fence, halt, key, length, name, tell, more))
+            "begun", key, lambda length: self.broker.begin(Begin(run, fence, halt, key, length, name, told, plain))
         )
 
-    async def append(self, step: Step, *, entries: tuple[Entry, ...] = (), tell: tuple[Event, ...] = ()) -> None:
+    async def append(
+        self,
+        step: Step,
+        *,
+        entries: tuple[Entry, ...] = (),
+        tell: tuple[Event, ...] = (),
+        used: tuple[str, ...] = (),
+    ) -> None:
         """Record an entry of the journal with what goes with it; a cancellation waits until that is done."""
 
         def send(length: int) -> Awaitable[Kept | Refusal]:
-            return self.broker.append(self._appended(length=length, steps=(step,), entries=entries, tell=tell))
+            return self.broker.append(
+                self._appended(length=length, steps=(step,), entries=entries, tell=tell, used=used)
+            )
 
         await unbroken(self.record(step.kind, step.key, send))
 
@@ -242,8 +255,12 @@ class Turn:
         steps: tuple[Step, ...] = (),
         entries: tuple[Entry, ...] = (),
         tell: tuple[Event, ...] = (),
+        used: tuple[str, ...] = (),
     ) -> Append:
         run = self.run
+        if self.veil:
+            steps, entries = tuple(map(self._unseen, steps)), tuple(map(self._unseen, entries))
+            tell = tuple(map(self._unseen, tell))
         return Append(
             run=run.id,
             root=run.root,
@@ -254,11 +271,24 @@ class Turn:
             steps=steps,
             entries=entries,
             tell=tell,
+            used=used,
         )
+
+    def _unseen(self, told: P) -> P:
+        """The same without the secrets that this turn revealed."""
+        if not self.veil:
+            return told
+        text = {"text": self.veil.text(told.text)} if isinstance(told, Entry) else {}
+        return told.changed(data=self.veil.fields(told.data), **text)
 
     def event(self, type: EventType, **fields: Json) -> Event:
         """Make an event of this run."""
         return Event(type=type, run=self.run.id, at=self.broker.store.now(), data=fields)
+
+    def veiled(self, secret: Secret) -> Secret:
+        """Have what a secret reveals left out of everything that this turn records."""
+        secret.veil = self.veil
+        return secret
 
     def entry(self, kind: StepName, key: str, **fields: Json) -> Step:
         """Make an entry of the run's journal."""

@@ -22,6 +22,7 @@ from core.life.decision import (
     Ready,
     Ref,
     Rest,
+    Seal,
     Settle,
     Shrink,
     Tell,
@@ -129,6 +130,8 @@ class Call:
                 self._op("zrem", self._keys.index(index, of), member)
             case Body(of=of, text=text):
                 self._op("value", self._keys.body(of), text, 0)
+            case Seal(handle=handle, text=text):
+                self._op("value", self._keys.secret(handle), text, 0)
             case Hint(kind=kind, id=id):
                 self._hints[f"{kind} {id}" if id else kind] = None
             case Tell() | Write() | Log():
@@ -164,6 +167,8 @@ class Call:
                     self._op("drop", key)
             case Wipe(what="request", id=id):
                 self._op("drop", keys.body(id))
+            case Wipe(what="secret", id=id):
+                self._op("drop", keys.secret(id))
             case Wipe(id=id):
                 for key in (keys.entries("journal", id), keys.entries("history", id)):
                     self._op("drop", key)

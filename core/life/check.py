@@ -7,10 +7,11 @@ and the request stays open. Source: C14, C35, C56, C58, DESIGN section 6.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from math import isfinite
 
 from core.life.decision import Refusal
+from core.life.sealing import handle_of
 from core.model import Json, digest
 from core.question import (
     Accepted,
@@ -103,8 +104,13 @@ def _normal_confirm(field: ConfirmField, question: Question) -> ConfirmField | R
     return field.changed(options=options)
 
 
-def values(question: Question, given: Mapping[str, Json], *, whole: bool) -> dict[str, Json] | Refusal:
-    """Check values against fields. whole: every required field must have one (a submit)."""
+def values(
+    question: Question, given: Mapping[str, Json], *, whole: bool, sealed: Collection[str] = ()
+) -> dict[str, Json] | Refusal:
+    """Check values against fields. whole: every required field must have one (a submit).
+
+    sealed: handles of the secrets that were sealed for this request; no other value is one of a secret field.
+    """
     fields = {field.id: field for field in question.fields}
     for name in given:
         if name not in fields:
@@ -116,14 +122,14 @@ def values(question: Question, given: Mapping[str, Json], *, whole: bool) -> dic
             if whole and required:
                 return _bad(name, "a value is required")
             continue
-        value = _value(field, given[name])
+        value = _value(field, given[name], sealed)
         if isinstance(value, Refusal):
             return value
         checked[name] = value
     return checked
 
 
-def _value(field: AnyField, value: Json) -> Json | Refusal:
+def _value(field: AnyField, value: Json, sealed: Collection[str]) -> Json | Refusal:
     match field:
         case ConfirmField():
             ids = [option.id for option in field.options]
@@ -133,6 +139,8 @@ def _value(field: AnyField, value: Json) -> Json | Refusal:
         case TextField():
             return _text(field, value)
         case SecretField():
+            if handle_of(value) in sealed:
+                return value
             return _bad(field.id, "a secret is given on its one-time page, never in an answer")
 
 
@@ -192,11 +200,13 @@ def effect_of(question: Question, given: Mapping[str, Json]) -> Option | None:
     return None
 
 
-def outcome(question: Question, answer: Accepted | Declined) -> Accepted | Declined | Refusal:
+def outcome(
+    question: Question, answer: Accepted | Declined, sealed: Collection[str] = ()
+) -> Accepted | Declined | Refusal:
     """Turn what was sent into the answer that counts: a deny option is `Declined`, there is one encoding of no."""
     if isinstance(answer, Declined):
         return answer
-    checked = values(question, answer.values, whole=True)
+    checked = values(question, answer.values, whole=True, sealed=sealed)
     if isinstance(checked, Refusal):
         return checked
     picked = effect_of(question, checked)

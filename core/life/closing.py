@@ -9,10 +9,13 @@ These are pieces of the rules in `run.py` and `request.py`; nobody else calls th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from core.life.decision import Timer, Untimer, Wipe
 from core.life.draft import Draft
+from core.life.sealing import drop
 from core.model import Conversation, Json, Person, Run, digest
-from core.question import Accepted, Cancelled, Declined, Expired, Question, Request, SecretField, Undeliverable
+from core.question import Accepted, Cancelled, Declined, Expired, Given, Question, Request, SecretField, Undeliverable
 
 AnyAnswer = Accepted | Declined | Cancelled | Expired | Undeliverable
 
@@ -48,8 +51,13 @@ def mark(answer: AnyAnswer) -> str:
     return digest("answer", answer.model_dump(mode="json", exclude_none=True))
 
 
-def close_all(d: Draft, conversation: Conversation, run: Run, answer: Cancelled) -> tuple[Conversation, Run]:
-    """Close every request of a run for good; texts and values go now, only stubs stay."""
+def close_all(
+    d: Draft, conversation: Conversation, run: Run, answer: Cancelled, *, over: bool = True
+) -> tuple[Conversation, Run]:
+    """Close every request of a run for good; texts and values go now, only stubs stay.
+
+    over: the run is over as well, so that the secrets it was given go, too.
+    """
     for id in run.requests:
         request = d.request(id)
         if request is None:
@@ -60,6 +68,7 @@ def close_all(d: Draft, conversation: Conversation, run: Run, answer: Cancelled)
         d.want(Wipe("request", id))
     gone = set(run.requests)
     conversation = d.save_conversation(conversation, open=tuple(q for q in conversation.open if q not in gone))
+    run = drop(d, run, run.secrets) if over else run
     return conversation, d.save_run(run, requests=(), answered=())
 
 
@@ -132,8 +141,18 @@ def card(request: Request) -> dict[str, Json]:
     if request.replaces is not None:
         plain["replaces"] = request.replaces
     if request.given:
-        plain["given"] = {name: given.value for name, given in request.given.items()}
+        plain["given"] = shown_given(request, request.given)
     return plain
+
+
+def shown_given(request: Request, given: Mapping[str, Given]) -> dict[str, Json]:
+    """The values of a form so far, but of a secret only that it came."""
+    secret = _secrets(request)
+    return {name: "received" if name in secret else one.value for name, one in given.items()}
+
+
+def _secrets(request: Request) -> set[str]:
+    return {field.id for field in request.question.fields if isinstance(field, SecretField)}
 
 
 def _unshow(d: Draft, request: Request) -> None:
@@ -145,7 +164,7 @@ def _public(request: Request, answer: AnyAnswer) -> dict[str, Json]:
     """What may be told of an answer: the values, but of a secret only that it came."""
     match answer:
         case Accepted():
-            secret = {field.id for field in request.question.fields if isinstance(field, SecretField)}
+            secret = _secrets(request)
             plain: dict[str, Json] = {
                 "values": {name: "received" if name in secret else value for name, value in answer.values.items()}
             }

@@ -132,10 +132,18 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Wipe:
-    """Texts that go now: a run's journal, snapshot and body (`run`), a request's body, all of a conversation."""
+class Seal:
+    """A sealed value, under its handle; whoever reads it needs the key that is not in Redis."""
 
-    what: Literal["run", "request", "conversation"]
+    handle: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wipe:
+    """What goes now: a run's journal, snapshot and body (`run`), a request's body, all of a conversation, a secret."""
+
+    what: Literal["run", "request", "conversation", "secret"]
     id: str
 
 
@@ -163,7 +171,8 @@ class Hint:
     id: str = ""
 
 
-Effect = Ready | Unready | Timer | Untimer | Owe | Settle | Tell | Write | Log | Body | Wipe | Rest | Shrink | Hint
+Appended = Tell | Write | Log | Body | Seal
+Effect = Ready | Unready | Timer | Untimer | Owe | Settle | Appended | Wipe | Rest | Shrink | Hint
 
 
 @dataclass(frozen=True, slots=True)

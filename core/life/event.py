@@ -6,6 +6,7 @@ once. `length` is the number of entries of the run's journal that the turn has r
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -69,7 +70,8 @@ class Ask:
 class Reply:
     """A person answers a request. submit: False stores values of a form without settling it.
 
-    proof: the person has proved to be present, as restricted requests ask besides.
+    proof: the person has proved to be present, as restricted requests ask besides. sealed: handle → sealed text of the
+    secrets that come with it; only these handles count as values of secret fields.
     """
 
     request: str
@@ -79,6 +81,7 @@ class Reply:
     key: str | None = None
     submit: bool = True
     proof: bool = False
+    sealed: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ class Begin:
 class Append:
     """A turn records or tells something that changes no document: a result, a message, a piece of text, a status.
 
-    origin: of the conversation, so that its platform hears of new texts.
+    origin: of the conversation, so that its platform hears of new texts. used: handles of secrets that are used up.
     """
 
     run: str
@@ -128,6 +131,7 @@ class Append:
     steps: tuple[Step, ...] = ()
     entries: tuple[Entry, ...] = ()
     tell: tuple[Event, ...] = ()
+    used: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from core.life.event import Beat, Delete, Hold, Leave, Reset, ShrinkDue, Stop, S
 from core.life.memory import recall, remember
 from core.life.result import Deleted, Kept, Opened
 from core.life.run import stop, tell_workers, turns_of
+from core.life.sealing import drop
 from core.model import Conversation, Grants, Listener, Listeners, Origin, Run, Turn
 from core.question import Cancelled, Question
 
@@ -99,6 +100,7 @@ def _erase(d: Draft, run: Run) -> tuple[Turn, ...]:
         d.save_request(request, question=Question(), answer=stub(request.answer), delivered=True)
         d.want(Wipe("request", id))
     tell_workers(d, run)
+    drop(d, run, run.secrets)
     d.put(("run", run.id), None)
     d.want(Unready(run.id), Untimer("free", run.id), Settle("stopping", run.id), Wipe("run", run.root))
     return turns_of(run)

@@ -24,6 +24,7 @@ from core.life.memory import recall, remember
 from core.life.overdue import give_up
 from core.life.result import Answered, Asked, Changed, Delivered
 from core.life.run import let_go, stop, without
+from core.life.sealing import handle_of, seal
 from core.life.standing import others, partly, standing
 from core.life.start import LONG, deliver, grant_of
 from core.model import Approval, Conversation, Grants, Json, Person, Run, digest, matches
@@ -219,7 +220,8 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
     if taken is not None:
         return taken
     sent = e.answer.changed(values={**given, **e.answer.values}) if isinstance(e.answer, Accepted) else e.answer
-    answer = outcome(request.question, sent)
+    handles = {handle for value in given.values() if (handle := handle_of(value)) is not None}
+    answer = outcome(request.question, sent, handles | e.sealed.keys())
     if isinstance(answer, Refusal):
         return answer
     if request.question.restricted and isinstance(answer, Accepted) and not e.proof:
@@ -244,6 +246,7 @@ def _accept(
         **public(request),
     )
     if isinstance(answer, Accepted):
+        run = seal(d, run, e.sealed)
         run = _remember(d, conversation, run, request, answer, e.person)
     open_left = tuple(id for id in conversation.open if id != request.id)
     conversation = d.save_conversation(conversation, open=open_left)

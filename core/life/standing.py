@@ -7,12 +7,13 @@ form is submitted. These are pieces of `request.py`. Source: DESIGN section 6, C
 from __future__ import annotations
 
 from core.life.check import outcome, values
-from core.life.closing import mark, public
+from core.life.closing import mark, public, shown_given
 from core.life.decision import Refusal
 from core.life.draft import Draft
 from core.life.event import Reply
 from core.life.memory import remember
 from core.life.result import Answered
+from core.life.sealing import drop, handle_of, seal
 from core.model import Json, Run
 from core.question import Accepted, Answer, Declined, Expired, Given, Request
 
@@ -31,7 +32,7 @@ def standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
         return Refusal("expired", "nobody answered in time, the question is closed", told)
     if request.by is None:
         return Refusal("ended", f"this run has ended: {run.shown}", {**told, "state": run.shown})
-    again = outcome(request.question, _with(stands, e.answer))
+    again = outcome(request.question, _with(stands, e.answer), e.sealed)
     if request.by.id == e.person.id and not isinstance(again, Refusal) and request.mark == mark(again):
         return Answered(request=request.id, run=run.id, repeat=True, answer=again, by=e.person.id, via=request.via)
     who = told["by"]
@@ -57,17 +58,19 @@ def others(e: Reply, request: Request) -> Refusal | None:
 def partly(d: Draft, e: Reply, request: Request, run: Run) -> Answered | Refusal:
     """Store values of a form that is not submitted yet."""
     assert isinstance(e.answer, Accepted)
-    checked = values(request.question, e.answer.values, whole=False)
+    checked = values(request.question, e.answer.values, whole=False, sealed=e.sealed)
     if isinstance(checked, Refusal):
         return checked
     taken = others(e, request)
     if taken is not None:
         return taken
+    if e.sealed:
+        before = (handle_of(request.given[name].value) for name in checked if name in request.given)
+        run = seal(d, drop(d, run, (handle for handle in before if handle is not None)), e.sealed)
     given = dict(request.given)
     for name, value in checked.items():
         if name not in given or given[name].by == e.person.id:
             given[name] = Given(value=value, by=e.person.id)
     d.save_request(request, given=given)
-    plain: dict[str, Json] = {name: one.value for name, one in given.items()}
-    d.tell(request.conversation, "request.updated", request.run, request=request.id, given=plain)
+    d.tell(request.conversation, "request.updated", request.run, request=request.id, given=shown_given(request, given))
     return remember(d, e.key, e.person, Answered(request=request.id, run=run.id, settled=False))

@@ -7,7 +7,7 @@ they enter the run's journal, under its length, so that nothing is recorded twic
 
 from __future__ import annotations
 
-from core.life.decision import Guard, Log, Refusal, Tell, Write
+from core.life.decision import Guard, Log, Refusal, Tell, Wipe, Write
 from core.life.draft import Draft
 from core.life.event import Append, Begin, Took
 from core.life.result import Changed, Kept
@@ -50,6 +50,7 @@ def append(d: Draft, e: Append) -> Kept | Refusal:
     if e.length is not None and e.steps:
         d.guard(Guard("length", ("run", e.root), fence=e.length))
     d.want(*(Log(e.root, step) for step in e.steps))
+    d.want(*(Wipe("secret", handle) for handle in e.used))
     d.want(*(Write(e.conversation, entry) for entry in e.entries))
     d.origin_of[e.conversation] = e.origin or "chat-"
     d.want(*(Tell(e.conversation, event) for event in e.tell))
