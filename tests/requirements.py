@@ -163,6 +163,8 @@ PROVED: Final[dict[str, tuple[Surface, ...]]] = {
     "C114": ("api", "page"),
     "C115": ("page",),
     "C122": ("broker",),
+    "C126": ("broker",),
+    "C128": ("broker",),
     "C131": ("broker", "api"),
     "C133": ("broker",),
     "C136": ("api",),
