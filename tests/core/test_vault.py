@@ -51,7 +51,7 @@ def test_a_key_that_is_none_is_refused_without_repeating_it(text: str) -> None:
 def test_a_key_file_is_made_once_whoever_comes_first(tmp_path: Path) -> None:
     path = tmp_path / "data" / "vault.key"
     with ThreadPoolExecutor(8) as pool:
-        made = set(pool.map(lambda _: make_key(path), range(8)))
+        made = set(pool.map(make_key, [path] * 8))
     assert len(made) == 1
     assert read_key(path) == made.pop()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -26,6 +26,7 @@ from core.life.decision import (
     Ref,
     Refusal,
     Rest,
+    Seal,
     Settle,
     Shrink,
     Tell,
@@ -250,7 +251,7 @@ class World:
                 self._append(("history", conversation), entry)
             case Log(root=root, step=step):
                 self._append(("steps", root), step)
-            case Body(of=of, text=text):
+            case Body(of=of, text=text) | Seal(handle=of, text=text):
                 self.bodies[of] = text
             case Hint(kind=kind, id=id):
                 self.hints.append(f"{kind} {id}".strip())
@@ -262,7 +263,7 @@ class World:
             case Wipe(what="run", id=id):
                 self._drop(("steps", id))
                 self.bodies.pop(id, None)
-            case Wipe(what="request", id=id):
+            case Wipe(what="request" | "secret", id=id):
                 self.bodies.pop(id, None)
             case Wipe(id=id):
                 self._drop(("journal", id), ("history", id))
