@@ -1,0 +1,101 @@
+"""The worker's connection to Redis is cut again and again while it works: nothing happens or is said twice."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+
+import pytest
+
+from core.agent import Run
+from core.broker import open_broker
+from core.lease import Lease
+from core.worker import Worker
+from tests.faults.proxy import Proxy
+from tests.redis_server import RedisServer
+from tests.waiting import wait_until
+from tests.workshop import ANN, PATIENT, QUICK, Workshop
+
+STEPS = 16
+
+
+@pytest.fixture
+async def shop(redis: RedisServer) -> AsyncGenerator[Workshop]:
+    """The person's side, on a connection of its own that nobody cuts."""
+    async with open_broker(redis.url, block=0.2) as broker:
+        yield Workshop(broker)
+
+
+@asynccontextmanager
+async def cutting(proxy: Proxy) -> AsyncGenerator[None]:
+    """Cut all connections after every few kilobytes."""
+
+    async def cut() -> None:
+        while True:
+            passed = proxy.passed
+            await wait_until(lambda: proxy.passed > passed + 10_000, timeout=60)  # noqa: B023
+            proxy.cut()
+
+    task = asyncio.create_task(cut())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+@pytest.mark.parametrize("pace", [QUICK, PATIENT], ids=["parked", "held"])
+async def test_cuts_in_the_middle_of_turns_repeat_nothing(shop: Workshop, redis: RedisServer, pace: object) -> None:
+    acted: list[int] = []
+
+    async def act(number: int) -> int:
+        acted.append(number)
+        return number
+
+    async def body(run: Run, message: str) -> str:
+        for number in range(STEPS):
+            await run.step("act", act, number)
+            await run.say(f"did {number}")
+            if number % 10 == 5:
+                await run.ask(f"Go on after {number}?")
+        return "all"
+
+    shop.hire("it", body)
+    chosen = PATIENT if pace is PATIENT else QUICK
+    async with (
+        Proxy(redis.socket) as proxy,
+        open_broker(proxy.url, block=0.2) as broker,
+        Lease(broker, "worker", prefixes=("chat-",)) as lease,
+        Worker(broker, lease, shop.find, pace=chosen),
+        cutting(proxy),
+    ):
+        run = await shop.say()
+        for _ in range(2):
+            await shop.answer(await shop.question(), "yes")
+        await shop.until(run, "completed", timeout=60)
+        assert proxy.accepted > 4, "connections were cut"
+    assert acted == list(range(STEPS))
+    assert await shop.said_by_agent(run) == [*(f"did {number}" for number in range(STEPS)), "all"]
+
+
+async def test_cancel_reaches_a_turn_whose_connection_is_cut(shop: Workshop, redis: RedisServer) -> None:
+    started = asyncio.Event()
+
+    async def body(run: Run, message: str) -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    shop.hire("it", body)
+    async with (
+        Proxy(redis.socket) as proxy,
+        open_broker(proxy.url, block=0.2) as broker,
+        Lease(broker, "worker", prefixes=("chat-",)) as lease,
+        Worker(broker, lease, shop.find, pace=QUICK),
+    ):
+        run = await shop.say()
+        await started.wait()
+        proxy.welcome = False
+        proxy.cut()
+        await shop.broker.cancel(run, ANN)
+        proxy.welcome = True
+        await shop.until(run, "canceled", timeout=30)
