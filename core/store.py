@@ -64,8 +64,10 @@ class Store:
         seconds, micros = _pair(await self.link.call("TIME"))
         self.heard(int(seconds) * 1000 + int(micros) // 1000)
         wanted = f"{SCHEMA} {len(self.keys)}"
-        await self.link.call("SET", "sayso:meta", wanted, "NX")
         found = _text(await self.link.call("GET", "sayso:meta"))
+        if not found:  # a full Redis takes no SET, and what is there already can be worked with
+            await self.link.call("SET", "sayso:meta", wanted, "NX")
+            found = _text(await self.link.call("GET", "sayso:meta"))
         schema, _, partitions = found.partition(" ")
         if int(schema) > SCHEMA:
             raise TooNew(f"this Redis holds data of schema {schema}, this release reads up to {SCHEMA}: update Sayso")
