@@ -6,10 +6,11 @@ Unknown and foreign look the same: None.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from core.feed import Feed, Subscription
+from core.going import Going, going
 from core.life.access import may_see
 from core.life.decision import Kind, Model, Ref
 from core.model import (
@@ -44,16 +45,15 @@ class Pending:
 class Snapshot:
     """A conversation as a page needs it at first paint; follow its journal from `seq`.
 
-    runs: the unsettled ones and the newest. requests: open and withdrawn. partial: message id → text so far.
+    runs: the unsettled ones and the newest. requests: open and withdrawn. going: what is half said, and runs.
     """
 
     conversation: Conversation
     history: tuple[tuple[int, Entry], ...]
     runs: tuple[Run, ...]
     requests: tuple[Request, ...]
-    partial: dict[str, dict[str, str]]
+    going: Going
     seq: int
-    texts: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class Looks:
@@ -161,10 +161,9 @@ class Looks:
         asked = [id for run in runs for id in run.requests]
         requests = (await self._many(partition, "request", asked, Request)).values()
         shown = [await self.whole(one) for one in requests if one is not None and one.state != "settled"]
-        partial: dict[str, dict[str, str]] = {}
-        if any(run.state not in TERMINAL for run in runs):
-            partial = _partial(await self.store.journal(conversation, 0) or [], seq)
-        return Snapshot(found, tuple(history), tuple(runs), tuple(shown), partial, seq)
+        alive = {run.id for run in runs if run.state not in TERMINAL}
+        told = going(await self.store.journal(conversation, 0) or [], seq, alive) if alive else Going()
+        return Snapshot(found, tuple(history), tuple(runs), tuple(shown), told, seq)
 
     async def journal(self, conversation: str, after: int) -> list[tuple[int, Event]] | None:
         """Read what was told after a number; None when it is not in the journal (any more): tell `reset`."""
@@ -217,19 +216,3 @@ def unsettled(conversation: Conversation) -> list[str]:
 
 def _as(model: Model | None, of: type[M]) -> M | None:
     return model if isinstance(model, of) else None
-
-
-def _partial(events: list[tuple[int, Event]], until: int) -> dict[str, dict[str, str]]:
-    """Put together the streamed messages that are not complete."""
-    partial: dict[str, dict[str, str]] = {}
-    for seq, event in events:
-        message = event.data.get("message")
-        if seq > until or not isinstance(message, str):
-            continue
-        if event.type == "message.completed":
-            partial.pop(message, None)
-        elif event.type == "message.delta":
-            text = event.data.get("text")
-            before = partial.setdefault(message, {"run": event.run or "", "text": ""})
-            before["text"] += text if isinstance(text, str) else ""
-    return partial

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,11 +13,13 @@ from types import FrameType
 import uvicorn
 
 from adapters.web.app import create
+from adapters.web.attached import Attached
 from adapters.web.hub import Hub
 from adapters.web.lists import Lists
 from adapters.web.markdown import render
 from adapters.web.state import Options, Web
 from core.broker import Broker
+from core.files import FileStore
 from core.lease import Lease
 from core.sweeper import Sweeper
 from gateway import agents, health, wiring
@@ -26,6 +29,8 @@ from gateway.settings import Settings
 BACKLOG = 4_096
 LONGEST_FRAME = 65_536
 GRACE = 3
+HOUR = 3_600.0
+_log = logging.getLogger("sayso.web")
 
 
 class Server(uvicorn.Server):
@@ -56,7 +61,9 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
     """Everything of the web front end but the server, for as long as the block lasts."""
     async with AsyncExitStack() as stack:
         accounts = wiring.accounts(settings, broker)
-        hub = Hub(broker, accounts, render)
+        files = wiring.files(settings)
+        attached = Attached(files)
+        hub = Hub(broker, accounts, attached, render)
         span = min(settings.lease, settings.listener_lease)
         await stack.enter_async_context(Lease(broker, "web", span=span, prefixes=("chat",)))
         sweeper = Sweeper(broker, look=settings.sweep_look, span=settings.singleton_lease)
@@ -72,8 +79,7 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
             body_max=settings.body_max,
             file_max=settings.file_max,
         )
-        files = wiring.files(settings)
-        yield Web(broker, accounts, hub, files, options, render, lambda: health.checks(broker))
+        yield Web(broker, accounts, hub, files, attached, options, render, lambda: health.checks(broker))
 
 
 async def serve(settings: Settings, broker: Broker, stop: asyncio.Event, started: Callable[[int], None]) -> None:
@@ -87,12 +93,25 @@ async def serve(settings: Settings, broker: Broker, stop: asyncio.Event, started
         async with front(settings, broker, port) as web, asyncio.TaskGroup() as group:
             server = Server(_config(settings, web), lambda: started(port))
             lists = group.create_task(Lists(web.hub).watch(), name="lists of open pages")
+            tidying = group.create_task(_tidy(web.files), name="files that were kept long enough")
             ending = group.create_task(_end(stop, server, web.hub), name="end of the web server")
             await server.serve([listening])
-            lists.cancel()
-            ending.cancel()
+            for task in (lists, tidying, ending):
+                task.cancel()
     finally:
         listening.close()
+
+
+async def _tidy(files: FileStore) -> None:
+    """Remove files that were kept long enough, now and every hour."""
+    while True:
+        try:
+            gone = await files.sweep()
+        except OSError as error:
+            _log.warning("old files could not be removed: %s", error)
+        else:
+            _log.log(logging.INFO if gone else logging.DEBUG, "removed %d old files", gone)
+        await asyncio.sleep(HOUR)
 
 
 async def _end(stop: asyncio.Event, server: Server, hub: Hub) -> None:

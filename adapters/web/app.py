@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ from adapters.web import conversations, files, health, live, problems, requests,
 from adapters.web.problems import MEDIA_TYPE, Problem, ProblemShape
 from adapters.web.security import PAGE_CSP, Gate, known_to
 from adapters.web.state import Web, state_of
+from core.errors import StoreError
 
 PAGE: Final = Path(__file__).parent / "page"
 TYPES: Final = {
@@ -73,30 +75,36 @@ def _problem(description: str) -> dict[str, object]:
 
 
 async def index(request: Request) -> Response:
-    """The chat page, for somebody who is signed in."""
-    if await known_to(state_of(request), request) is None:
-        return RedirectResponse("/login", 303)
-    return _file("index.html")
+    """The chat page, for somebody who is signed in; it holds no secret, and says itself when Redis is away."""
+    with suppress(StoreError):
+        if await known_to(state_of(request), request) is None:
+            return RedirectResponse("/login", 303)
+    return _file(request, "index.html")
 
 
-async def login() -> Response:
+async def login(request: Request) -> Response:
     """The page that trades the code in its fragment for a cookie."""
-    return _file("login.html")
+    return _file(request, "login.html")
 
 
-async def page(name: str) -> Response:
+async def page(request: Request, name: str) -> Response:
     """One of the page's files."""
-    return _file(name)
+    return _file(request, name)
 
 
-async def icon() -> Response:
+async def icon(request: Request) -> Response:
     """The icon that browsers ask for by themselves."""
-    return _file("icon.svg")
+    return _file(request, "icon.svg")
 
 
-def _file(name: str) -> Response:
+def _file(request: Request, name: str) -> Response:
     path = PAGE / name
     kind = TYPES.get(path.suffix)
     if kind is None or path.parent != PAGE or not path.is_file():
         raise Problem(404, "unknown", "there is no such page", errors=[("path", "must be a file of the page")])
-    return FileResponse(path, media_type=kind, headers=PAGE_HEADERS)
+    stat = path.stat()
+    tag = f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"'
+    headers = {**PAGE_HEADERS, "etag": tag}
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return FileResponse(path, media_type=kind, headers=headers, stat_result=stat)

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from adapters.web.attached import Attached
 from core.broker import Broker
 from core.errors import StoreError
 from core.model import Event, Json, Person
@@ -97,12 +98,13 @@ class Follower:
 class Channel:
     """One conversation's journal. seq: what everybody was offered, -1 before that is known."""
 
-    def __init__(self, broker: Broker, conversation: str, render: Callable[[str], str]) -> None:
+    def __init__(self, broker: Broker, conversation: str, attached: Attached, render: Callable[[str], str]) -> None:
         self.conversation = conversation
         self.seq = -1
         self.followers: dict[Follower, None] = {}
         self.reader: asyncio.Task[None] | None = None
         self._broker = broker
+        self._attached = attached
         self._render = render
         self._ring: deque[Frame] = deque(maxlen=RING)
 
@@ -113,7 +115,7 @@ class Channel:
         rows = await self._broker.journal(self.conversation, after)
         if rows is None or len(rows) > FAR:
             return None
-        frames = [self._encode(seq, event) for seq, event in rows]
+        frames = [await self._encode(seq, event) for seq, event in rows]
         if self.seq < 0:
             self.seq = frames[-1].seq if frames else after
         return frames
@@ -152,10 +154,9 @@ class Channel:
         if rows is None or (not rows and not await self._there()):
             self._end(await self.last_word())
             return
-        for seq, event in rows:
-            told = self._encode(seq, event)
+        for told in [await self._encode(seq, event) for seq, event in rows]:
             self._ring.append(told)
-            self.seq = seq
+            self.seq = told.seq
             for follower in self.followers:
                 follower.offer(told)
 
@@ -170,9 +171,9 @@ class Channel:
         for follower in self.followers:
             follower.end(last)
 
-    def _encode(self, seq: int, event: Event) -> Frame:
-        """Write an event down; a completed message with its text as HTML."""
-        plain = self._broker.wire(self.conversation, seq, event)
+    async def _encode(self, seq: int, event: Event) -> Frame:
+        """Write an event down; a completed message with its text as HTML, attachments with their names."""
+        plain = await self._attached.described(self._broker.wire(self.conversation, seq, event))
         if event.type == "message.completed" and isinstance(text := event.data.get("text"), str):
             plain["html"] = self._render(text)
         return frame(event.type, plain, seq)

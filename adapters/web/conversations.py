@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -14,14 +15,22 @@ from adapters.web import wire
 from adapters.web.problems import Problem, invalid, refused, unknown
 from adapters.web.security import Reader, Runner, Sender
 from adapters.web.state import Web, state_of
-from adapters.web.wire import CardShape, ConversationShape, GrantShape, HistoryShape, RunShape, SnapshotShape
+from adapters.web.wire import (
+    CardShape,
+    ConversationShape,
+    EntryShape,
+    GrantShape,
+    HistoryShape,
+    RunShape,
+    SnapshotShape,
+)
 from core.accounts import Known
 from core.files import File
 from core.life.decision import Refusal
 from core.life.event import Said
 from core.life.result import Deleted, Result
 from core.looks import unsettled
-from core.model import Conversation
+from core.model import Conversation, Entry
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
 LONGEST_TEXT = 262_144
@@ -171,18 +180,24 @@ async def conversation(
     found = await conversation_of(web, who, id)
     if before is not None:
         older = await web.broker.history(found.id, who.person, before=before, limit=limit) or []
-        return HistoryShape(history=[wire.entry(seq, one, web.render) for seq, one in older])
+        return HistoryShape(history=await _entries(web, older))
     snapshot = await web.broker.snapshot(found.id, who.person, limit=limit)
     if snapshot is None:
         raise unknown("conversation")
     return SnapshotShape(
         conversation=wire.conversation(snapshot.conversation),
-        history=[wire.entry(seq, one, web.render) for seq, one in snapshot.history],
+        history=await _entries(web, snapshot.history),
         runs=[wire.run(one) for one in snapshot.runs],
         requests=wire.cards(snapshot.requests),
-        partial=snapshot.partial,
+        partial=snapshot.going.partial,
+        tools=snapshot.going.tools,
+        status=snapshot.going.status,
         seq=snapshot.seq,
     )
+
+
+async def _entries(web: Web, many: Sequence[tuple[int, Entry]]) -> list[EntryShape]:
+    return [wire.entry(seq, one, await web.attached.described(one.data), web.render) for seq, one in many]
 
 
 @router.delete("/conversations/{id}", summary="Delete a conversation, whatever goes on in it")

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Literal, Self
 
+from adapters.web.attached import Attached
 from adapters.web.channel import MAILBOX, Channel, Follower, Frame
 from core.accounts import Accounts, Known
 from core.broker import Broker
@@ -88,10 +89,11 @@ class Page:
 class Hub:
     """All open pages of a process, for as long as the context lasts."""
 
-    def __init__(self, broker: Broker, accounts: Accounts, render: Callable[[str], str]) -> None:
+    def __init__(self, broker: Broker, accounts: Accounts, attached: Attached, render: Callable[[str], str]) -> None:
         self.broker = broker
         self.pages: dict[Page, None] = {}
         self._accounts = accounts
+        self._attached = attached
         self._render = render
         self._channels: dict[str, Channel] = {}
         self._closing = False
@@ -136,7 +138,7 @@ class Hub:
         self.unfollow(page, conversation)
         channel = self._channels.get(conversation)
         if channel is None:
-            channel = self._channels[conversation] = Channel(self.broker, conversation, self._render)
+            channel = self._channels[conversation] = Channel(self.broker, conversation, self._attached, self._render)
             channel.reader = asyncio.create_task(channel.read(), name=f"events of {conversation}")
         follower = page.follows[conversation] = Follower(channel, page.known.person, after, page.wake)
         channel.followers[follower] = None

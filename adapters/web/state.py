@@ -8,6 +8,7 @@ from typing import Protocol
 
 from starlette.requests import HTTPConnection
 
+from adapters.web.attached import Attached
 from adapters.web.hub import Hub
 from core.accounts import Accounts
 from core.broker import Broker
@@ -58,6 +59,7 @@ class Web:
     accounts: Accounts
     hub: Hub
     files: FileStore
+    attached: Attached
     options: Options
     render: Callable[[str], str]
     checks: Callable[[], Awaitable[Sequence[Check]]]

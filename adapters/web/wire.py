@@ -114,7 +114,9 @@ class SnapshotShape(BaseModel):
     history: list[EntryShape]
     runs: list[RunShape]
     requests: list[CardShape]
-    partial: dict[str, dict[str, str]]
+    partial: dict[str, dict[str, str]] = Field(description="message id → run and text so far")
+    tools: dict[str, dict[str, Json]] = Field(description="call → the tool that runs")
+    status: dict[str, str] = Field(description="run → what it said last of what it does")
     seq: int
 
 
@@ -158,10 +160,10 @@ def _state(one: Conversation) -> Literal["idle", "queued", "working", "waiting",
     return "paused" if one.paused else "idle"
 
 
-def entry(seq: int, one: Entry, render: Render) -> EntryShape:
-    """Show an entry of a history."""
+def entry(seq: int, one: Entry, data: dict[str, Json], render: Render) -> EntryShape:
+    """Show an entry of a history. data: its data, with its files described."""
     plain: dict[str, object] = {
-        **one.data,
+        **data,
         "seq": seq,
         "id": one.id,
         "role": one.role,

@@ -49,6 +49,12 @@ class Script:
                 self.at(rest).set()
                 await self.gate(rest).wait()
                 return f"waited for {rest}"
+            case "tool":
+                await run.status("about to act")
+                async with run.tool("saw", wood=rest):
+                    self.at(rest).set()
+                    await self.gate(rest).wait()
+                return f"sawed {rest}"
             case "then":
                 await run.confirm("Go on?")
                 self.at(rest).set()

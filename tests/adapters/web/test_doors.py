@@ -219,6 +219,8 @@ async def test_the_page_is_for_those_who_are_signed_in(bare: Place) -> None:
     browser = await bare.browser()
     page = await browser.get("/")
     assert page.status_code == 200
+    again = await browser.get("/", headers={"If-None-Match": page.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
     assert page.headers["content-type"].startswith("text/html")
 
 

@@ -1,6 +1,7 @@
 """Files over HTTP: stored under an id, sent back as attachments, never shown in our name or to others."""
 
 from tests.adapters.web.place import Place, User, plain
+from tests.adapters.web.sse import stream
 
 
 async def test_a_file_comes_back_as_it_was_and_only_as_an_attachment(bare: Place, owner: User) -> None:
@@ -35,6 +36,17 @@ async def test_a_file_of_somebody_else_is_unknown(bare: Place, owner: User) -> N
     assert theirs == nobodys
     await other.post("/v1/send", {"text": "look", "attachments": [stored["id"]]}, 422)
     await owner.post("/v1/send", {"text": "look", "attachments": [stored["id"]]})
+
+
+async def test_what_is_attached_is_shown_by_name(place: Place, owner: User) -> None:
+    """In the history and in events, with size and type."""
+    stored = plain(await owner.http.post("/v1/files", files={"file": ("a.txt", b"x", "text/plain")}), 201)
+    said = await owner.send("look", attachments=[stored["id"]])
+    await owner.until(said.run, "completed")
+    shown = {"id": stored["id"], "name": "a.txt", "size": 1, "type": "text/plain"}
+    assert (await owner.history(said.conversation))[0]["files"] == [shown]
+    async with stream(owner, said.conversation) as events:
+        assert (await events.next()).plain["files"] == [shown]
 
 
 async def test_a_file_that_is_too_large_is_refused_in_words(redis_url: str, bare: Place, owner: User) -> None:

@@ -149,6 +149,23 @@ async def test_a_question_waits_for_a_page_that_was_away(place: Place, owner: Us
     assert place.script.effects == ["build"]
 
 
+async def test_a_snapshot_shows_what_runs_at_that_moment(place: Place, owner: User) -> None:
+    """A page that is loaded in the middle of a tool shows it, and the last status; both go when it ends."""
+    said = await owner.send("tool x")
+    await place.script.at("x").wait()
+    path = f"/v1/conversations/{said.conversation}"
+    snapshot = await owner.get(path)
+    assert isinstance(snapshot["tools"], dict)
+    (tool,) = snapshot["tools"].values()
+    assert isinstance(tool, dict)
+    assert (tool["tool"], tool["arguments"], tool["run"]) == ("saw", {"wood": "x"}, said.run)
+    assert snapshot["status"] == {said.run: "about to act"}
+    place.script.gate("x").set()
+    await owner.until(said.run, "completed")
+    after = await owner.get(path)
+    assert (after["tools"], after["status"], after["partial"]) == ({}, {}, {})
+
+
 async def test_streamed_text_is_whole_for_a_page_that_comes_late(place: Place, owner: User) -> None:
     """The snapshot's partial text and the deltas after it, or the completed message, are the text."""
     text = "abcdefghijklmnopqrstuvwxyz"
