@@ -213,6 +213,12 @@ class Play(World):
         assert isinstance(told, Answered), told
         return told
 
+    def step_old(
+        self, request: str, answer: Accepted | Declined, person: Person, look: Look, clock: int | None = None
+    ) -> Result | Refusal:
+        """Somebody answers, decided on older documents, perhaps by a slow clock."""
+        return self.act(Reply(request, answer, person, "chat"), look, clock)
+
     def stop(self, run: str, cause: Cause, person: Person = ANN, **more: object) -> Result | Refusal:
         """Somebody wants a run to stop."""
         return self.act(_with(Stop(run, cause, person), more))

@@ -1,0 +1,243 @@
+"""Lost workers, leases, deletes, journals: what goes on, what is set aside, what is gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.life.event import Append, Beat, Begin, Broke, Claim, Delete, Ended, Leave, Lost, Resume, ShrinkDue
+from core.life.result import Deleted, Delivered, Kept
+from core.model import Incarnation, Listeners, Step, matches
+from core.question import Accepted
+from tests.core.life import checks
+from tests.core.life.play import ANN, BEN, CAT, CHOICE, TEXT, Play, call
+from tests.core.life.test_stopping import refused
+
+
+def test_a_waiting_run_goes_on_waiting_when_its_worker_is_lost() -> None:
+    """It needs no worker; its answer starts a new turn at once."""
+    play = Play()
+    turn = play.at_work()
+    asked = play.asked(turn, TEXT)
+    play.sweep("w1")
+    assert play.run(turn.run).state == "waiting"
+    play.answered(asked, "Rex")
+    assert play.claimed(turn.run, "w2").answered == (asked,)
+
+
+def test_a_run_that_can_be_replayed_goes_on_by_itself_before_the_others() -> None:
+    """C90: fence +1; its new turn comes before what was said meanwhile."""
+    play = Play()
+    turn = play.at_work("one", ANN, "tg-7")
+    play.said("two", BEN, "tg-7")
+    play.sweep("w1")
+    assert play.run(turn.run).state == "queued"
+    assert list(play.index("ready")) == [turn.run]
+    assert play.claimed(turn.run, "w2").fence > turn.fence
+
+
+def test_a_run_that_cannot_be_replayed_waits_for_a_person() -> None:
+    """Neither journal nor snapshot: `on_lost` of its agent says pause."""
+    play = Play()
+    turn = play.at_work()
+    play.sweep("w1", again=False)
+    assert (play.run(turn.run).state, play.run(turn.run).cause) == ("paused", "worker_lost")
+    assert play.resumed(turn.run).state == "queued"
+
+
+def test_a_run_that_kills_its_worker_three_times_is_set_aside() -> None:
+    """With its reason; a restart of Sayso is not its fault and does not count."""
+    play = Play()
+    run = play.said("go")
+    for number in range(3):
+        play.claimed(run, f"s{number}")
+        play.sweep(f"s{number}", cause="shutdown")
+    assert play.run(run).state == "queued"
+    for number in range(3):
+        assert play.run(run).state == "queued"
+        play.claimed(run, f"k{number}")
+        play.sweep(f"k{number}")
+    assert play.run(run).state == "paused"
+    assert "3 times" in (play.run(run).error or "")
+
+
+def test_an_answer_survives_the_loss_of_the_worker_that_held_its_run() -> None:
+    """C82: accepted, not yet taken; it is kept until a turn has recorded it."""
+    play = Play()
+    turn = play.at_work()
+    asked = play.asked(turn, TEXT)
+    play.answered(asked, "Rex")
+    play.sweep("w1")
+    assert play.index("ready") == {turn.run: play.now}
+    again = play.claimed(turn.run, "w2")
+    assert again.answered == (asked,)
+    play.sweep("w2")
+    play.claimed(turn.run, "w3")
+    assert sum(step.kind == "answered" for step in play.steps(turn.run)) == 1
+
+
+def test_a_zombie_meets_its_fence() -> None:
+    """Whatever it sends after it was given up is refused."""
+    play = Play()
+    turn = play.at_work()
+    play.sweep("w1", gone=False)
+    run = play.run(turn.run)
+    step = Step(kind="done", key="step#0", at=play.now)
+    refused(play.act(Append(run.id, run.root, run.conversation, turn.fence, steps=(step,))), "fenced")
+    refused(play.act(Broke(run.id, turn.fence, "late")), "fenced")
+    assert [old.fence for old in play.run(turn.run).unproved] == [turn.fence]
+
+
+def test_a_worker_without_a_lease_claims_nothing() -> None:
+    """A waking zombie meets nothing where its lease was, and takes a new incarnation."""
+    play = Play()
+    run = play.said("go")
+    refused(play.act(Claim(run, "w1")), "fenced")
+    play.beat("w1", span=100)
+    look = play.look()
+    play.sweep("w1")
+    refused(play.act(Claim(run, "w1"), look), "fenced")
+    refused(play.act(Beat(Incarnation(id="w1", kind="worker", until_ms=9_999))), "gone")
+
+
+def test_a_lease_that_was_renewed_in_time_does_not_lapse() -> None:
+    """The sweeper's look was old."""
+    play = Play()
+    play.beat("w1", span=100)
+    look = play.look()
+    play.now += 100
+    play.beat("w1", span=100)
+    refused(play.act(Leave("w1", lapsed=True), look), "conflict")
+    assert ("incarnation", "w1") in play.docs
+
+
+def test_a_listener_that_comes_back_after_its_time_is_a_change() -> None:
+    """What was decided without it is decided again; a mere renewal disturbs nobody."""
+    play = Play()
+    play.beat("web", "chat-", span=100)
+    seen = play.docs[("listeners", "")]
+    play.beat("web", "chat-", span=200)
+    renewed = play.docs[("listeners", "")]
+    play.now += 201
+    play.beat("web", "chat-", span=100)
+    back = play.docs[("listeners", "")]
+    assert isinstance(seen, Listeners)
+    assert isinstance(renewed, Listeners)
+    assert isinstance(back, Listeners)
+    assert seen.fence == renewed.fence < back.fence
+
+
+@pytest.mark.parametrize(
+    ("prefix", "origin", "fits"),
+    [
+        ("", "tg-4", True),
+        ("tg-4", "tg-42", False),
+        ("tg-4", "tg-4.7", True),
+        ("tg-", "tg-42", True),
+        ("tg", "tg-4", True),
+    ],
+)
+def test_a_prefix_matches_whole_segments(prefix: str, origin: str, fits: bool) -> None:
+    """`tg-4` is another chat than `tg-42`."""
+    assert matches(prefix, origin) is fits
+
+
+@pytest.mark.parametrize("state", ["queued", "working", "held", "waiting", "answered", "paused", "stopping", "freed"])
+def test_delete_takes_a_conversation_away_in_every_state(state: str) -> None:
+    """One commit; what is not proved to have stopped is told, later writes find nothing, nothing stays owed."""
+    play = Play()
+    run = play.said("go")
+    place = play.run(run).conversation
+    if state != "queued":
+        turn = play.claimed(run)
+        if state in ("held", "waiting", "answered"):
+            asked = play.asked(turn, CHOICE)
+            if state != "held":
+                play.parked(turn)
+            if state == "answered":
+                play.answered(asked, "a")
+        if state == "paused":
+            play.act(Broke(run, turn.fence, "boom"))
+        if state in ("stopping", "freed"):
+            play.stopped(run, "user_canceled")
+        if state == "freed":
+            play.later(play.spans.free_ms)
+    told = play.act(Delete(place, ANN))
+    assert isinstance(told, Deleted)
+    assert bool(told.unproved) == (state in ("working", "held", "stopping", "freed"))
+    assert ("run", run) not in play.docs
+    assert not play.lists
+    refused(play.act(Begin(run, 1, 0, "step#0", 0)), "gone")
+    play.act(Ended(run, 1, "cooperative", worker="w1"))
+    checks.check(play)
+    checks.settled(play)
+
+
+def test_a_new_conversation_at_the_same_place_is_another_one() -> None:
+    """The old id stays gone."""
+    play = Play()
+    place = play.run(play.said("one")).conversation
+    play.act(Delete(place, ANN))
+    assert play.run(play.said("two")).conversation != place
+    refused(play.say("three", conversation=place), "gone")
+    refused(play.act(Delete(place, ANN)), "gone")
+
+
+def test_delete_keeps_what_was_answered_first() -> None:
+    """An answer is set once; a late press hears the truth from its stub."""
+    play = Play()
+    run, asked = play.waiting(call("a"))
+    play.answered(asked, "always")
+    place = play.run(run).conversation
+    play.act(Delete(place, ANN))
+    assert play.request(asked).answer == Accepted()
+    assert play.request(asked).question.title == ""
+    assert ("grants", place) not in play.docs
+
+
+def test_who_may_delete_a_groups_conversation() -> None:
+    """Who began it, and approvers: it takes everybody's runs away."""
+    play = Play()
+    place = play.run(play.said("go", ANN, "tg-7")).conversation
+    refused(play.act(Delete(place, BEN)), "not_allowed")
+    assert isinstance(play.act(Delete(place, CAT)), Deleted)
+
+
+def test_a_journal_is_cut_to_its_end_when_nothing_works() -> None:
+    """Its numbers go on; while a run works it stays whole."""
+    play = Play()
+    turn = play.at_work()
+    place = play.run(turn.run).conversation
+    refused(play.act(ShrinkDue(place)), "busy")
+    play.finished(turn)
+    last = play.lists[("journal", place)][-1][0]
+    play.later(play.spans.journal_keep_ms)
+    assert [number for number, _ in play.lists[("journal", place)]] == [last]
+    play.said("more")
+    assert [number for number, _ in play.lists[("journal", place)]] == [last, last + 1]
+
+
+def test_the_loss_of_a_worker_reaches_a_run_that_moved() -> None:
+    """It was claimed under another id; its old turn is proved all the same."""
+    play = Play()
+    turn = play.at_work()
+    play.stopped(turn.run, "user_paused")
+    play.later(play.spans.free_ms)
+    play.said("newer")
+    moved = play.resumed(turn.run).run
+    play.sweep("w1")
+    assert play.run(moved).unproved == ()
+    refused(play.act(Resume(turn.run, ANN)), "conflict")
+
+
+def test_a_claim_and_the_loss_of_its_worker_cannot_pass_each_other() -> None:
+    """Either the claim is settled with the worker, or it never landed."""
+    play = Play()
+    run = play.said("go")
+    play.beat("w1", span=50)
+    play.beat("w2")
+    look = play.look()
+    play.sweep("w1")
+    refused(play.act(Claim(run, "w1"), look), "fenced")
+    assert isinstance(play.act(Claim(run, "w2")), Delivered)
+    assert isinstance(play.act(Lost(run, "w1", gone=True)), Kept)
+    assert play.run(run).state == "working"
