@@ -24,6 +24,7 @@ from core.life.event import Ask, Park, Reply, Said, Take
 from core.life.result import Answered, Asked, Changed, Delivered, Sent
 from core.model import Person, fresh
 from core.question import Accepted, Question, TextField
+from gateway.collector import calm_collector
 
 PERSON = Person(id="web:bench", name="Bench", role="owner")
 QUESTION = Question(title="Where to?", message="q" * 480, fields=(TextField(id="text", label="Answer"),))
@@ -62,6 +63,7 @@ def measure(url: str, outstanding: int, seconds: float, *, parked: bool = False)
 
 
 async def _ask(url: str, outstanding: int, seconds: float, *, parked: bool) -> JourneyResult:
+    calm_collector()
     async with (
         open_broker(url, name="bench-asking") as broker,
         Lease(broker, "worker", prefixes=(f"{PREFIX}-",)) as lease,
@@ -254,6 +256,7 @@ class Answering:
 
 async def answer_all(url: str) -> None:
     """Answer every question until standard input ends."""
+    calm_collector()
     over = asyncio.Event()
     asyncio.get_running_loop().add_reader(sys.stdin.fileno(), over.set)
     async with open_broker(url, name="bench-answering") as broker:

@@ -110,7 +110,11 @@ class Broker(Looks):
         Source: C01, C02, C07.
         """
         at = self.store.partition(event.request)
-        return NO_REQUEST if at is None else await self.committer.carry(request.reply, event, at)
+        return (
+            NO_REQUEST
+            if at is None
+            else await self.committer.carry(request.reply, event, at, first=("request", event.request))
+        )
 
     async def answers(self, events: Sequence[Reply]) -> list[Answered | Refusal]:
         """Answer several requests; each has a result of its own."""
@@ -191,7 +195,7 @@ class Broker(Looks):
 
     async def claim(self, id: str, worker: str) -> Delivered | Refusal:
         """Take a ready run and start a turn."""
-        return await self.committer.carry(start.claim, Claim(id, worker), self._at(id))
+        return await self.committer.carry(start.claim, Claim(id, worker), self._at(id), first=("run", id))
 
     async def ask(self, event: Ask) -> Asked | Refusal:
         """Park a question; its entry in the run's journal is in the same commit."""
@@ -201,15 +205,15 @@ class Broker(Looks):
             event = Ask(
                 event.run, event.fence, event.key, question, event.length, event.replaces, event.ours, event.data
             )
-        return await self.committer.carry(request.ask, event, self._at(event.run))
+        return await self.committer.carry(request.ask, event, self._at(event.run), first=("run", event.run))
 
     async def take(self, event: Take) -> Delivered | Refusal:
         """Take the answers for which a held turn waits."""
-        return await self.committer.carry(request.take, event, self._at(event.run))
+        return await self.committer.carry(request.take, event, self._at(event.run), first=("run", event.run))
 
     async def park(self, event: Park) -> Changed | Refusal:
         """Let go of a held turn."""
-        return await self.committer.carry(request.park, event, self._at(event.run))
+        return await self.committer.carry(request.park, event, self._at(event.run), first=("run", event.run))
 
     async def begin(self, event: Begin) -> Kept | Refusal:
         """Record that a step is about to act: the last check before it does."""
@@ -225,7 +229,7 @@ class Broker(Looks):
 
     async def finish(self, event: Finish) -> Changed | Refusal:
         """Record what the agent returned."""
-        return await self.committer.carry(run.finish, event, self._at(event.run))
+        return await self.committer.carry(run.finish, event, self._at(event.run), first=("run", event.run))
 
     async def broke(self, event: Broke) -> Changed | Refusal:
         """Record that a turn broke."""

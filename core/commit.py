@@ -39,10 +39,17 @@ class Committer:
         self.fenced = 0
 
     async def carry(
-        self, rule: Callable[[Draft, E], R | Refusal], event: E, partition: int, *, seqs: list[int] | None = None
+        self,
+        rule: Callable[[Draft, E], R | Refusal],
+        event: E,
+        partition: int,
+        *,
+        first: Ref | None = None,
+        seqs: list[int] | None = None,
     ) -> R | Refusal:
         """Decide an event and commit the decision.
 
+        first: the document with which the rule begins; it is read together with those around it.
         seqs: filled with the numbers that the appended entries got, in order.
 
         Raises: `LinkDown` (surely nothing stored), `LinkLost` (unknown), `Full`.
@@ -52,6 +59,8 @@ class Committer:
         for _ in range(ATTEMPTS):
             if not kept:
                 view = await self._store.read(partition, list(view))
+            elif first is not None:
+                await self._gather(partition, first, view)
             decision, stale = await self._decide(rule, event, partition, view, kept=kept)
             if isinstance(decision, Refusal) or not decision.changes:
                 if stale:
@@ -66,6 +75,14 @@ class Committer:
                 return lost
             kept = False
         return Refusal("contended", "too many others change this at the same moment: try again")
+
+    async def _gather(self, partition: int, first: Ref, view: dict[Ref, Stored]) -> None:
+        """Read a document that is not kept, and then those around it."""
+        for _ in range(2):
+            refs = self._store.together(partition, first, view, kept=True)
+            if not refs:
+                return
+            view.update(await self._store.read(partition, refs))
 
     async def _decide(
         self,
@@ -86,7 +103,8 @@ class Committer:
             try:
                 return decide(rule, event, docs, self._store.now(), ids, self._spans), docs.stale
             except Missing as missing:
-                read = await self._store.read(partition, self._store.together(partition, missing.ref, view))
+                wanted = self._store.together(partition, missing.ref, view, kept=kept)
+                read = await self._store.read(partition, wanted)
                 view.update(read)
                 docs.update({ref: stored.model for ref, stored in read.items()})
 

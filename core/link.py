@@ -23,7 +23,22 @@ _PASSING = frozenset({"LOADING", "BUSY", "READONLY", "TRYAGAIN", "MASTERDOWN", "
 """States of a server that pass by themselves; a command refused with one of them was surely not executed."""
 
 _READS = frozenset(
-    {"ECHO", "EXISTS", "GET", "INFO", "LINDEX", "LLEN", "LRANGE", "PING", "TIME", "TYPE", "ZCARD", "ZRANGE", "ZSCORE"}
+    {
+        "ECHO",
+        "EXISTS",
+        "GET",
+        "INFO",
+        "LINDEX",
+        "LLEN",
+        "LRANGE",
+        "MGET",
+        "PING",
+        "TIME",
+        "TYPE",
+        "ZCARD",
+        "ZRANGE",
+        "ZSCORE",
+    }
 )
 _OLDEST_SERVER = 7
 _log = logging.getLogger(__name__)

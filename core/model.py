@@ -13,9 +13,11 @@ import secrets
 from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic_core import to_json
 
 SCHEMA = 1
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+PAIRS = [one + two for one in ALPHABET for two in ALPHABET]
 
 State = Literal["queued", "working", "waiting", "stopping", "paused", "completed", "failed", "canceled"]
 Shown = Literal["queued", "working", "waiting", "canceling", "pausing", "paused", "completed", "failed", "canceled"]
@@ -55,6 +57,10 @@ class Value(BaseModel):
         object.__setattr__(made, "__pydantic_private__", None)
         return made
 
+    def as_json(self) -> bytes:
+        """The wire form; field names as they are stored."""
+        return to_json(self, exclude_none=True)
+
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -65,7 +71,7 @@ def fresh(kind: str, partition: int) -> str:
     shape: `c0…` conversation, `r0…` run, `q0…` request, `m0…` message, `w0…` incarnation.
     """
     number = secrets.randbits(70)
-    return f"{kind}{ALPHABET[partition]}" + "".join(ALPHABET[number >> (5 * i) & 31] for i in range(14))
+    return f"{kind}{ALPHABET[partition]}" + "".join([PAIRS[number >> shift & 1023] for shift in range(0, 70, 10)])
 
 
 def partition_of(name: str) -> int:

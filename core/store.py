@@ -21,7 +21,7 @@ from core.link import Link, Reply
 from core.model import SCHEMA, Conversation, Entry, Event, Listeners, Run, Step, partition_of
 from core.question import Request
 
-NEWEST = 8
+NEWEST = 4
 """How many entries of a list are read at once by whoever follows it; they nearly always hold what is new."""
 NEAR = 4
 """How many of a document's runs or requests are read along with it."""
@@ -91,8 +91,12 @@ class Store:
 
     async def read(self, partition: int, refs: Sequence[Ref]) -> dict[Ref, Stored]:
         """Read documents, fresh."""
-        keys = self.keys[partition]
-        replies = await self.link.many([("GET", keys.doc(ref)) for ref in refs])
+        if not refs:
+            return {}
+        doc = self.keys[partition].doc
+        replies = await self.link.call("MGET", *[doc(ref) for ref in refs])
+        if not isinstance(replies, list):
+            raise StoreError(f"Redis answered MGET with {replies!r}")
         found = {ref: _stored(ref, reply) for ref, reply in zip(refs, replies, strict=True)}
         for ref, stored in found.items():
             self.remember(partition, ref, stored)
@@ -108,20 +112,19 @@ class Store:
             return None  # a heartbeat that ran out here has most likely been renewed there
         return known
 
-    def together(self, partition: int, ref: Ref, view: Mapping[Ref, Stored]) -> list[Ref]:
-        """Name a document to read, and those that it, or what was read already, points to and that are not kept.
+    def together(self, partition: int, ref: Ref, view: Mapping[Ref, Stored], *, kept: bool) -> list[Ref]:
+        """Name a document, and those that it or what was read already points to, as far as they have to be read.
+
+        kept: what is kept need not be read.
 
         What is asked for next is nearly always among them, so a decision reads once or twice, not once a document.
         """
         known = self._cache.get((partition, ref))
-        wanted = {ref: None}
+        near = [ref]
         for stored in (known, *view.values()):
-            if stored is None or isinstance(stored.model, Conversation):
-                continue
-            for other in _links(stored.model):
-                if other not in view and self.kept(partition, other) is None:
-                    wanted[other] = None
-        return list(wanted)
+            if stored is not None and not isinstance(stored.model, Conversation):
+                near += _links(stored.model)
+        return [one for one in dict.fromkeys(near) if one not in view and not (kept and self.kept(partition, one))]
 
     def remember(self, partition: int, ref: Ref, stored: Stored) -> None:
         """Keep a document that was read or committed, as long as there is room."""

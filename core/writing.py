@@ -105,13 +105,17 @@ class Call:
             case _:
                 pass
         ttl = self._keep.of(ref, model)
-        self._op("put", key, fence, halt, model.model_dump_json(exclude_none=True, by_alias=True), ttl)
+        self._op("put", key, fence, halt, model.as_json(), ttl)
         if ttl and isinstance(model, Request) and model.body:
             self._op("expire", self._keys.body(model.id), ttl)
 
     def effect(self, effect: Effect, puts: Mapping[Ref, Model | None]) -> None:
         """Write something besides documents."""
         match effect:
+            case Tell() | Write() | Log():
+                self._append(effect)
+            case Hint(kind=kind, id=id):
+                self._hints[f"{kind} {id}" if id else kind] = None
             case Ready(run=run, at_ms=at):
                 self._op("zadd", self._keys.index("ready"), at, run)
             case Unready(run=run):
@@ -132,10 +136,6 @@ class Call:
                 self._op("value", self._keys.body(of), text, 0)
             case Seal(handle=handle, text=text):
                 self._op("value", self._keys.secret(handle), text, 0)
-            case Hint(kind=kind, id=id):
-                self._hints[f"{kind} {id}" if id else kind] = None
-            case Tell() | Write() | Log():
-                self._append(effect)
             case Wipe() | Rest() | Shrink():
                 self._clear(effect, puts)
             case _:
@@ -149,14 +149,14 @@ class Call:
     def _append(self, effect: Tell | Write | Log) -> None:
         match effect:
             case Tell(conversation=conversation, event=event):
-                text = event.model_dump_json(exclude_none=True)
+                text = event.as_json()
                 self._op("append", self._keys.entries("journal", conversation), text, self._keep.journal_cap, -1)
                 self._hints[f"journal {conversation}"] = None
             case Write(conversation=conversation, entry=entry):
-                text = entry.model_dump_json(exclude_none=True)
+                text = entry.as_json()
                 self._op("append", self._keys.entries("history", conversation), text, self._keep.history_cap, -1)
             case Log(root=root, step=step):
-                text = step.model_dump_json(exclude_none=True)
+                text = step.as_json()
                 self._op("append", self._keys.entries("steps", root), text, 0, -1)
 
     def _clear(self, effect: Wipe | Rest | Shrink, puts: Mapping[Ref, Model | None]) -> None:
@@ -212,11 +212,10 @@ def call(
                 made.own("list", keys.entries("journal", effect.conversation))
     for ref, model in decision.puts.items():
         made.put(ref, model)
-    for effect in sorted(decision.effects, key=_rests_last):
+    last = [effect for effect in decision.effects if isinstance(effect, Rest | Wipe)]
+    for effect in decision.effects:
+        if not isinstance(effect, Rest | Wipe):
+            made.effect(effect, decision.puts)
+    for effect in last:  # times to live are set when the lists have been written
         made.effect(effect, decision.puts)
     return made.finish(id, decision.from_ms, decision.until_ms)
-
-
-def _rests_last(effect: Effect) -> bool:
-    """Times to live are set when the lists have been written."""
-    return isinstance(effect, Rest | Wipe)

@@ -51,9 +51,9 @@ def moved(d: Draft, conversation: Conversation, run: Run) -> tuple[Conversation,
 
 def enqueue(d: Draft, conversation: Conversation, run: Run, *, front: bool = False) -> Run:
     """Put a run into its conversation's queue; it starts or goes on when the conversation is free."""
-    conversation = d.save_conversation(conversation, **without(conversation, run.id))
-    queue = (run.id, *conversation.queue) if front else (*conversation.queue, run.id)
-    d.save_conversation(conversation, queue=queue)
+    others = tuple(id for id in conversation.queue if id != run.id)
+    queue = (run.id, *others) if front else (*others, run.id)
+    d.save_conversation(conversation, **{**without(conversation, run.id), "queue": queue})
     run = d.save_run(run, state="queued")
     d.tell(conversation.id, "run.queued", run.id, moved_from=run.moved_from)
     return run

@@ -157,7 +157,6 @@ class Draft:
 
     def put(self, ref: Ref, model: Model | None) -> None:
         """Want a document written (or dropped, with None)."""
-        self.modes.setdefault(ref, "at")
         self.modes[ref] = "at"
         self.puts[ref] = model
 
@@ -186,7 +185,7 @@ class Draft:
     def tell(self, conversation: str, type: EventType, run: str | None = None, **data: Json) -> None:
         """Want an event told."""
         plain: dict[str, Json] = {name: value for name, value in data.items() if value is not None}
-        self.effects.append(Tell(conversation, Event(type=type, run=run, at=self.now, data=plain)))
+        self.effects.append(Tell(conversation, EVENT.changed(type=type, run=run, at=self.now, data=plain)))
 
     def write(
         self,
@@ -201,13 +200,13 @@ class Draft:
         id = self.ids("m")
         plain: dict[str, Json] = {name: value for name, value in data.items() if value is not None}
         self.effects.append(
-            Write(conversation, Entry(id=id, role=role, run=run, text=text, by=by, at=self.now, data=plain))
+            Write(conversation, ENTRY.changed(id=id, role=role, run=run, text=text, by=by, at=self.now, data=plain))
         )
         return id
 
     def log(self, root: str, kind: StepName, key: str, fence: int, **data: Json) -> None:
         """Want an entry in a run's own journal."""
-        self.effects.append(Log(root, Step(kind=kind, key=key, fence=fence, at=self.now, data=data)))
+        self.effects.append(Log(root, STEP.changed(kind=kind, key=key, fence=fence, at=self.now, data=data)))
 
     def guard(self, guard: Guard) -> None:
         """Want a guard besides those of the documents read."""
@@ -219,6 +218,10 @@ class Draft:
         self.until_ms = min(self.until_ms, until_ms)
 
 
+# What the rules tell is right as it is: copies of these, with everything replaced, save a check of each.
+EVENT = Event(type="status", at=0)
+ENTRY = Entry(id="", role="note", at=0)
+STEP = Step(kind="turn", key="", at=0)
 RoleName = Literal["person", "agent", "tool", "request", "note"]
 StepName = Literal["turn", "ask", "answered", "begun", "done", "said", "steer", "park", "dropped"]
 
@@ -240,8 +243,8 @@ def decide(
     if isinstance(result, Refusal):
         return result
     for ref, model in list(draft.puts.items()):
-        before = docs.get(ref)
-        if isinstance(before, Conversation) or isinstance(model, Conversation):
+        if ref[0] == "conversation":
+            before = docs.get(ref)
             _follow(
                 draft,
                 before if isinstance(before, Conversation) else None,
@@ -260,10 +263,15 @@ def decide(
 
 
 def _guards(draft: Draft) -> list[Guard]:
-    """Guard every document that was read; one that is rewritten comes first."""
+    """Guard every document that was read; one that is rewritten comes first.
+
+    One that is written unread has a new id, or is dropped whatever it says.
+    """
     found: list[Guard] = []
     for ref, mode in draft.modes.items():
-        before = draft.docs.get(ref)
+        if ref not in draft.docs:
+            continue
+        before = draft.docs[ref]
         if before is None:
             guard = Guard("absent", ref)
         elif mode == "fence" and isinstance(before, Run | Listeners):

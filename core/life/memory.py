@@ -26,7 +26,7 @@ def remember(d: Draft, key: str | None, person: Person | None, result: T) -> T:
     """Keep what came of this event, in the same commit."""
     if key is not None:
         name = _name(key, person, type(result).__name__)
-        d.put(("seen", name), Seen(result=result.model_dump_json(exclude_none=True)))
+        d.put(("seen", name), Seen(result=result.as_json().decode()))
     return result
 
 
@@ -41,7 +41,7 @@ def said_before(d: Draft, key: str | None, person: Person) -> Result | Literal["
 def remember_said(d: Draft, key: str | None, person: Person, result: Result | Literal["forestalled"]) -> None:
     """Keep what came of something said."""
     if key is not None:
-        text = result if isinstance(result, str) else result.model_dump_json(exclude_none=True)
+        text = result if isinstance(result, str) else result.as_json().decode()
         d.put(("seen", _name(key, person, "Said")), Seen(result=text))
 
 

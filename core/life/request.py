@@ -107,8 +107,9 @@ def _open(
         surface=_gate(d, run.origin),
         ours=e.ours,
     )
-    if len(question.model_dump_json(exclude_none=True)) > 3 * LONG:
-        d.want(Body(request.id, question.model_dump_json(exclude_none=True)))
+    text = question.as_json()
+    if len(text) > 3 * LONG:
+        d.want(Body(request.id, text.decode()))
         request = request.changed(body=True, question=_short(question))
     d.put(("request", request.id), request)
     d.log(run.root, "ask", e.key, run.fence, request=request.id, **e.data)

@@ -129,7 +129,7 @@ def _record(d: Draft, run: Run, request: Request) -> Run:
         request=request.id,
         answer=answer.model_dump(mode="json", exclude_none=True),
     )
-    small = len(answer.model_dump_json(exclude_none=True)) <= SMALL
+    small = len(answer.as_json()) <= SMALL
     kept = answer if small or not isinstance(answer, Accepted) else Accepted()
     d.save_request(request, answer=kept, delivered=True)
     if not isinstance(answer, Accepted):
