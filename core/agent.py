@@ -21,6 +21,7 @@ from core.effect import StepFailed, Undecided
 from core.errors import SaysoError
 from core.replay import Diverged, Steer
 from core.run import Agent, CallFailed, Completed, Failed, Parked, Run, goes_on
+from core.secret import Secret, SecretGone
 from core.speech import Stream
 from core.tool import Call, Denied, Unrepeatable
 from core.turn import NotAskable
@@ -40,6 +41,8 @@ __all__ = [
     "NotYet",
     "Parked",
     "Run",
+    "Secret",
+    "SecretGone",
     "Steer",
     "StepFailed",
     "Stream",

@@ -1,18 +1,22 @@
 """Every example of an agent that the pages print works as it is printed."""
 
+import secrets
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from pydantic import SecretStr
 
 from core.agent import Agent, load
 from core.broker import open_broker
 from core.files import FileStore
 from core.model import Json
+from core.safe import Gift
+from core.vault import Vault
 from tests.house.pages import blocks
-from tests.workshop import Workshop
+from tests.workshop import ANN, Workshop
 
 PAGE = "docs/writing-an-agent.md"
 # agent → the answers that a person gives, question by question, and what the agent says at last
@@ -28,7 +32,7 @@ TALKS: dict[str, tuple[list[Json], list[str]]] = {
     "chief": (["option 1", "once"], ["deploy said: Deployed: pushed to staging"]),
     "parrot": ([], ["go"]),
 }
-OTHERWISE = {"wait", "strict", "dice"}
+OTHERWISE = {"wait", "strict", "dice", "shop"}
 """Agents of the page with a test of their own below."""
 
 
@@ -103,6 +107,16 @@ async def test_the_example_with_a_clock_has_the_same_day_after_a_park(shop: Work
         await shop.answer(question, "once")
         await shop.until(run, "completed")
     assert question.question.title == f"Is {(await shop.said_by_agent(run))[0]} a good day?"
+
+
+async def test_the_example_with_a_secret_uses_it(shop: Workshop) -> None:
+    shop.broker.safe.vault = Vault([secrets.token_bytes(32)])
+    async with shop.worker():
+        run = await shop.say(to="shop")
+        question = await shop.question()
+        await shop.broker.safe.give(Gift(question.id, ANN, "chat", {"secret": SecretStr("a-token")}))
+        await shop.until(run, "completed")
+    assert await shop.said_by_agent(run) == ["logged in with 7 characters"]
 
 
 async def test_the_test_that_the_page_prints_passes(page: ModuleType, redis_url: str) -> None:
