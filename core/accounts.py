@@ -1,4 +1,4 @@
-"""Who may come in: single-use login links, browser sessions, API tokens. It knows no header, no cookie and no route.
+"""Who may come in: login links, browser sessions, API tokens, proofs of presence. It knows no header and no route.
 
 Of a link, a session or a token only the SHA-256 is kept, so that what stands in Redis lets nobody in. A session lives
 as long as its second mark (`….live`) does, which use renews; signing out removes the session itself, so that a renewal
@@ -26,6 +26,9 @@ PREFIX = "sayso_"
 TRUST = 2.0
 OLDEST = 365 * 86_400.0
 """seconds after which a session ends whatever its use"""
+CODE = 300.0
+"""seconds that a one-time code counts"""
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 _RENEW = 3_600.0
 _MOST_KNOWN = 4_096
 
@@ -152,6 +155,22 @@ class Accounts:
                 return True
         return False
 
+    # proofs
+
+    async def code(self, person: Person = OWNER) -> str:
+        """Make a one-time code: whoever can have it made is there, as restricted requests ask besides."""
+        letters = "".join(secrets.choice(_LETTERS) for _ in range(8))
+        await self._shelf.keep("login", _proof(person, letters), "proof", CODE)
+        return f"{letters[:4]}-{letters[4:]}"
+
+    async def prove(self, person: Person, code: str) -> bool:
+        """Use up a person's code; of two that bring it one has proved to be there."""
+        return await self._shelf.take("login", _proof(person, code)) is not None
+
+    async def give_back(self, person: Person, code: str) -> None:
+        """Make a code count again that was used for nothing."""
+        await self._shelf.keep("login", _proof(person, code), "proof", CODE)
+
     # looking
 
     async def session(self, secret: str) -> Known | None:
@@ -206,6 +225,11 @@ def _read(kind: type[V], text: str | None) -> V | None:
         return kind.model_validate_json(text) if text is not None else None
     except ValidationError:
         return None
+
+
+def _proof(person: Person, code: str) -> str:
+    letters = "".join(letter for letter in code.casefold() if letter in _LETTERS)
+    return "proof-" + _mark(f"{person.id}|{letters}")
 
 
 def _mark(secret: str) -> str:

@@ -145,6 +145,13 @@ def login(person: Annotated[str, typer.Option(help="Whom it signs in.")] = "owne
     typer.echo(wiring.login_link(settings, _with_broker(settings, make)))
 
 
+@app.command()
+def code() -> None:
+    """Print a one-time code: the proof that restricted requests ask for besides an answer."""
+    settings = _quiet()
+    typer.echo(_with_broker(settings, lambda broker: wiring.accounts(settings, broker).code()))
+
+
 # ── what waits ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
@@ -11,6 +12,7 @@ from adapters.web import wire
 from adapters.web.conversations import Key, Parts, known_id
 from adapters.web.problems import Problem, invalid, refused, unknown
 from adapters.web.security import Answerer, Reader
+from adapters.web.state import Web
 from adapters.web.wire import CardShape
 from core.accounts import Known
 from core.life.decision import Refusal
@@ -122,8 +124,7 @@ async def answers(body: Batch, web: Parts, who: Answerer, key: Key) -> Outcomes:
     for one in body.answers:
         own = one.key or (f"{key}.{one.request}" if key is not None else None)
         try:
-            event = reply_of(known_id(one.request, "request"), one, who, own)
-            result = (await web.broker.answers([event]))[0]
+            result = await _answer(web, known_id(one.request, "request"), one, who, own)
             if isinstance(result, Refusal):
                 raise refused(result)
             results.append(Outcome(request=one.request, status=200, answered=result))
@@ -147,9 +148,22 @@ async def answer(id: str, body: AnswerBody, web: Parts, who: Answerer, key: Key)
 
     Source: C01, C02, C12, C14.
     """
-    result = await web.broker.answer(reply_of(known_id(id, "request"), body, who, key))
+    result = await _answer(web, known_id(id, "request"), body, who, key)
     if isinstance(result, Refusal):
         raise refused(result)
+    return result
+
+
+async def _answer(web: Web, id: str, body: AnswerBody, who: Known, key: str | None) -> Answered | Refusal:
+    """Answer, with the proof of a one-time code when there is one; a code that was used for nothing stays good."""
+    event = reply_of(id, body, who, key)
+    if body.code is None:
+        return await web.broker.answer(event)
+    if not await web.accounts.prove(who.person, body.code):
+        raise invalid("code", "must be a fresh one-time code; `sayso code` prints one")
+    result = await web.broker.answer(replace(event, proof=True))
+    if isinstance(result, Refusal):
+        await web.accounts.give_back(who.person, body.code)
     return result
 
 

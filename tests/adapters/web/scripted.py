@@ -39,6 +39,11 @@ class Script:
                 return await self._delete(run, rest)
             case "two":
                 return ", ".join(await asyncio.gather(self._delete(run, "list"), self._delete(run, "build")))
+            case "restricted":
+                await run.confirm("Wipe the disk?", tool="wipe", arguments={}, restricted=True)
+                async with run.tool("wipe"):
+                    self.effects.append("wiped")
+                return "wiped"
             case "choose":
                 return await run.choose("Which one?", ["red", "green", "blue"])
             case "text":

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
+from core.accounts import named
 from core.model import Json
 from tests.adapters.web.place import Place, User
 from tests.proves import proves
@@ -197,6 +198,24 @@ async def test_answers_in_a_batch_have_a_result_each(place: Place, owner: User) 
     assert [one["status"] for one in results if isinstance(one, dict)] == [200, 404, 200, 409]
     await owner.until(said.run, "completed")
     assert len(place.script.effects) == 1
+
+
+async def test_a_restricted_approval_needs_a_one_time_code_besides(place: Place, owner: User) -> None:
+    """A code counts once, for its person, and is not used up by an answer that is refused."""
+    said = await owner.send("restricted")
+    (card,) = await owner.asked(said.conversation)
+    path = f"/v1/requests/{card['request']}/answer"
+    yes: dict[str, Json] = {"outcome": "accepted", "values": {"confirm": "once"}}
+    assert (await owner.post(path, yes, 403))["code"] == "not_allowed"
+    code = await place.accounts.code()
+    theirs = await place.accounts.code(named("bob"))
+    for wrong in ("", "aaaa-aaaa", theirs):
+        assert "code" in str((await owner.post(path, {**yes, "code": wrong}, 422))["errors"])
+    await owner.post(path, {"outcome": "accepted", "values": {"confirm": "always"}, "code": code}, 422)
+    await owner.post(path, {**yes, "code": code.upper()})
+    await owner.until(said.run, "completed")
+    assert place.script.effects == ["wiped"]
+    assert not await place.accounts.prove(named("owner"), code)
 
 
 async def test_a_deadline_can_be_moved(place: Place, owner: User) -> None:
