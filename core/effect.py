@@ -61,9 +61,11 @@ async def run_step(
         return _shaped(call, None)
     if not place.begun:
         hold.in_order(key)
-    await turn.begin(key)
-    place.begun += 1
-    return _shaped(call, await _act(turn, key, name, call))
+    with turn.act(asyncio.current_task()):
+        await turn.begin(key)
+        turn.check()
+        place.begun += 1
+        return _shaped(call, await _act(turn, key, name, call))
 
 
 async def decide(hold: Hold, turn: Turn, key: str, name: str, place: Place, *, subject: Subject | None = None) -> str:
@@ -88,8 +90,7 @@ async def _act(turn: Turn, key: str, name: str, call: Callable[[], Awaitable[T] 
     mark, used = inside.set(key), set[Secret]()
     uses = revealed.set(used)
     try:
-        with turn.act():
-            result = _plain(name, await _called(call))
+        result = _plain(name, await _called(call))
     except Exception as error:
         text = turn.veil.text(f"{type(error).__name__}: {error}")
         await turn.append(turn.entry("done", key, error=text))

@@ -86,7 +86,7 @@ class Job:
             await asyncio.wait([code])
         finally:
             code.cancel()
-            turn.close()
+            await turn.close()
             await hold.close()
             if self._alarm is not None:
                 self._alarm.cancel()

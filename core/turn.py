@@ -8,8 +8,9 @@ This file must not know what verbs an agent has.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import NoReturn, TypeVar
@@ -79,6 +80,9 @@ class Turn:
         self._valid = valid
         self.writing = asyncio.Lock()
         self.over = asyncio.Event()
+        self._actors: Counter[asyncio.Task[object] | None] = Counter()
+        self._quiet = asyncio.Event()
+        self._quiet.set()
 
     # ── how it ends before its code does ─────────────────────────────────────────────────────────────────────────────
 
@@ -99,19 +103,34 @@ class Turn:
                 self.stopping = True
                 self.task.cancel("fenced")
 
-    def close(self) -> None:
-        """Release whoever still waits on this turn; its code has ended."""
+    async def close(self) -> None:
+        """Release whoever still waits on this turn, whose code has ended, and wait until nothing of it acts any more.
+
+        What the code left behind (a sibling of a call that failed) may end by itself for a while, then it is cancelled.
+        """
         self.over.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0 if self.stopping else self.pace.grace):
+                await self._quiet.wait()
+        for task in tuple(self._actors):
+            if task is not None:
+                task.cancel(self.cause)
+        await self._quiet.wait()
 
     @contextmanager
-    def act(self) -> Generator[None]:
-        """Count as acting: a turn that acts is not parked."""
+    def act(self, task: asyncio.Task[object] | None = None) -> Generator[None]:
+        """Count as acting: a turn that acts is not parked. task: what to cancel when the code leaves it behind."""
         self.acting += 1
+        self._actors[task] += 1
+        self._quiet.clear()
         self.changed()
         try:
             yield
         finally:
             self.acting -= 1
+            self._actors -= Counter([task])
+            if not self.acting:
+                self._quiet.set()
             self.changed()
 
     def opened(self, call: str) -> None:

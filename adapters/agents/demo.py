@@ -6,7 +6,7 @@ Each word that it reacts to is one short function below; read any of them to see
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from core.agent import Denied, NotYet, Run, agent, choice_field, confirm_field, text_field
+from core.agent import Denied, Run, agent, choice_field, confirm_field, text_field
 
 HELP = """\
 I am the demo agent. I need no key, and I break nothing. Send me one of these words:
@@ -106,12 +106,8 @@ async def form(run: Run, rest: str) -> str:
 
 
 async def secret(run: Run, rest: str) -> str:
-    """Ask for a secret, as soon as there is a safe way to."""
-    try:
-        await run.secret("api-token", "A token for the demo")
-    except NotYet as not_yet:
-        return f"Not yet: {not_yet}."
-    return "Thank you; I have it, and I forget it when this task ends."
+    """Say that there is no page yet on which a secret can be typed; an agent asks with `run.secret(name)`."""
+    return "Not yet: the page on which you type a secret, so that it never stands in a chat, comes next."
 
 
 async def long(run: Run, rest: str) -> str:

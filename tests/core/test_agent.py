@@ -272,23 +272,19 @@ async def test_the_code_of_a_step_cannot_ask(shop: Workshop) -> None:
     assert "outside of" in paused.error
 
 
-async def test_secrets_and_background_jobs_say_that_they_come_later(shop: Workshop) -> None:
+async def test_background_jobs_say_that_they_come_later(shop: Workshop) -> None:
     async def body(run: Run, message: str) -> str:
-        said: list[str] = []
-        for verb in (run.secret("token"), run.background()):
-            try:
-                await verb
-            except NotYet as not_yet:
-                said.append(str(not_yet))
-        return "; ".join(said)
+        try:
+            await run.background()
+        except NotYet as not_yet:
+            return str(not_yet)
+        return "?"
 
     shop.hire("it", body)
     async with shop.worker():
         run = await shop.say()
         await shop.until(run, "completed")
-    assert await shop.said_by_agent(run) == [
-        "'token': secrets come with the front-end kit; background jobs come with a later release"
-    ]
+    assert await shop.said_by_agent(run) == ["background jobs come with a later release"]
 
 
 async def test_a_finally_that_speaks_while_the_turn_is_parked_says_nothing(shop: Workshop) -> None:

@@ -11,6 +11,7 @@ from core.broker import open_broker
 from core.life.result import Answered, Resumed
 from core.model import Json
 from core.sweeper import Sweeper
+from core.turn import Pace
 from tests.proves import proves
 from tests.workshop import ANN, PATIENT, QUICK, Gate, Workshop, options
 
@@ -19,6 +20,9 @@ from tests.workshop import ANN, PATIENT, QUICK, Gate, Workshop, options
 async def shop(redis_url: str) -> AsyncGenerator[Workshop]:
     async with open_broker(redis_url, block=0.2) as broker:
         yield Workshop(broker)
+
+
+PATIENT_GRACE = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=0.3, grace=30.0)
 
 
 class Ticket(BaseModel):
@@ -493,3 +497,59 @@ async def test_a_question_whose_time_is_over_is_asked_anew_after_a_resume(shop: 
         assert again.replaces == first
         await shop.answer(again, "Bob")
         await shop.until(run, "completed")
+
+
+async def test_a_turn_that_breaks_beside_a_step_waits_for_it_and_keeps_its_result(shop: Workshop) -> None:
+    """Otherwise the step would still act while a retry begins, and nobody would know of its result."""
+    gate = Gate()
+    acted: list[str] = []
+
+    async def slow() -> str:
+        await gate()
+        acted.append("slow")
+        return "slow"
+
+    async def body(run: Run, message: str) -> str:
+        async def fails() -> None:
+            await gate.reached.wait()
+            if not run.resumed:
+                raise ValueError("first time")
+
+        results = await asyncio.gather(run.step("slow", slow), fails())
+        return str(results[0])
+
+    shop.hire("it", body)
+    async with shop.worker(PATIENT_GRACE):
+        run = await shop.say()
+        await gate.reached.wait()
+        assert (await shop.record(run)).state == "working"
+        gate.opened.set()
+        await shop.until(run, "paused")
+        assert acted == ["slow"]
+        await shop.broker.resume(run, ANN)
+        await shop.until(run, "completed")
+    assert acted == ["slow"]
+
+
+async def test_what_a_broken_turn_leaves_behind_is_cancelled_in_the_end(shop: Workshop) -> None:
+    gate = Gate()
+
+    async def body(run: Run, message: str) -> None:
+        async def fails() -> None:
+            await gate.reached.wait()
+            if not run.resumed:
+                raise ValueError("broken")
+
+        await asyncio.gather(run.step("slow", gate), fails())
+
+    shop.hire("it", body)
+    async with shop.worker():
+        run = await shop.say()
+        paused = await shop.until(run, "paused")
+        assert paused.error == "ValueError: broken"
+        assert gate.passed == 0
+        await shop.broker.resume(run, ANN)
+        question = await shop.question()
+        assert question.ours == "unknown_step"
+        await shop.answer(question, "cancel")
+        await shop.until(run, "canceled")
