@@ -20,7 +20,7 @@ settings.register_profile(
     database=None,
 )
 settings.register_profile(
-    "ci", deadline=None, max_examples=80, stateful_step_count=50, suppress_health_check=SLOW, derandomize=True
+    "ci", deadline=None, max_examples=100, stateful_step_count=50, suppress_health_check=SLOW, derandomize=True
 )
 settings.register_profile("long", deadline=None, max_examples=3_000, stateful_step_count=80, suppress_health_check=SLOW)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.core.life.machine import Life
 
-TestLife = Life.TestCase
+TestLife = pytest.mark.timeout(900)(Life.TestCase)
