@@ -9,6 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from adapters.web.problems import STATUS
+from adapters.web.wire import SnapshotShape
 from core.accounts import SCOPES, Scope
 from core.model import Json
 from gateway.commands import app
@@ -49,6 +50,11 @@ async def test_every_call_needs_the_scope_that_the_page_says(place: Place) -> No
             if (stranger == 401) != bool(scope) or (scope and limited.json().get("code") != "scope"):
                 wrong.append(f"{method} {path}: {stranger}, {limited.status_code} {limited.text[:80]}")
     assert not wrong
+
+
+def test_the_page_tells_every_field_of_a_conversation() -> None:
+    told = [row[0].strip("`") for row in rows("docs/api.md", "## A conversation at this moment")]
+    assert told == list(SnapshotShape.model_fields)
 
 
 async def test_the_checks_of_health_are_those_of_the_page(place: Place) -> None:
