@@ -14,7 +14,7 @@ from core.cards import Cards
 from core.commit import Committer
 from core.feed import LOOK, Feed, Listening
 from core.keys import Retention
-from core.life import again, overdue, place, request, run, said, start, turn
+from core.life import again, grant, overdue, place, request, run, said, start, turn
 from core.life.decision import Refusal
 from core.life.draft import Spans
 from core.life.event import (
@@ -22,6 +22,7 @@ from core.life.event import (
     Ask,
     Beat,
     Begin,
+    Bind,
     Broke,
     Claim,
     Deadline,
@@ -189,7 +190,11 @@ class Broker(Looks):
         """Take back a remembered approval of a conversation (or of one of its runs)."""
         at = self.store.partition(id)
         event = Withdraw(id, person, digest, run)
-        return place.UNKNOWN if at is None else await self.committer.carry(place.withdraw, event, at)
+        return place.UNKNOWN if at is None else await self.committer.carry(grant.withdraw, event, at)
+
+    async def bind(self, origin: str, people: tuple[str, ...]) -> None:
+        """Let a place with several people know its list of people; it counts at once."""
+        await self.committer.carry(place.bind, Bind(origin, people), self.store.place(origin))
 
     # ── a turn's side ────────────────────────────────────────────────────────────────────────────────────────────────
 

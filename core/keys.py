@@ -32,6 +32,7 @@ Account = Literal[
     "token",
     "file",
     "person",
+    "role",
     "identity",
     "invite",
     "pairing",

@@ -20,6 +20,14 @@ class Shelf:
         life = () if ttl_s is None else ("PX", max(1, int(ttl_s * 1000)))
         await self._link.many([("SET", shelf_key(kind, id), text, *life), ("ZADD", shelf_index(kind), 0, id)])
 
+    async def first(self, kind: Account, id: str, text: str, ttl_s: float | None = None) -> bool:
+        """Keep a text if there is none yet; of several callers one is told True."""
+        life = () if ttl_s is None else ("PX", max(1, int(ttl_s * 1000)))
+        replies = await self._link.many(
+            [("SET", shelf_key(kind, id), text, "NX", *life), ("ZADD", shelf_index(kind), 0, id)]
+        )
+        return replies[0] is not None
+
     async def fetch(self, kind: Account, id: str) -> str | None:
         """Read a text; None when there is none (any more)."""
         reply = await self._link.call("GET", shelf_key(kind, id))

@@ -3,6 +3,7 @@
     /approve ID · /deny ID [reason] · /answer ID text · /abort ID        answer from anywhere (not `cli-` requests)
     /cancel [RUN] · /pause [RUN] · /resume [RUN]                         the run at work, or the one named
     /new                                                                 a new conversation at this place
+    /agent NAME                                                          whom the next run of this place is with
     /status /pending /agent /jobs /grants /help                          only show something
 
 Ids may be in any case and have stray spaces. Other text that begins with a slash is ordinary text. Source: C21, C36.
@@ -19,7 +20,7 @@ from core.life.request import reply
 from core.life.result import Answered, Opened, Resumed, Stopped, Told
 from core.life.run import stop
 from core.life.words import text_answer
-from core.model import Cause, Conversation
+from core.model import Cause, Conversation, Origin
 from core.question import Accepted, ConfirmField, Declined
 
 ON_REQUEST = frozenset({"approve", "deny", "answer", "abort"})
@@ -53,7 +54,8 @@ def command(
         return _on_request(d, e, name, rest)
     if name == "new":
         origin = conversation.origin if conversation is not None and e.conversation is not None else e.origin
-        return reset(d, Reset(origin, e.person, e.agent, e.private, e.people))
+        agent = conversation.agent if conversation is not None else e.agent
+        return reset(d, Reset(origin, e.person, agent, e.private, e.people))
     if name in ON_RUN:
         run = _first(rest)[0].casefold() or _meant(conversation, name)
         if not run:
@@ -62,6 +64,19 @@ def command(
             return resume(d, Resume(run, e.person))
         return stop(d, Stop(run, CAUSES[name], e.person))
     return Told(command=name, argument=rest, conversation=place)
+
+
+def choose_agent(d: Draft, e: Said, conversation: Conversation, name: str, *, new: bool) -> Told | Refusal:
+    """Choose whom the conversation is with from its next run on. Told: `argument` is the agent that it is now."""
+    found = next((one for one in e.agents if one.casefold() == name.casefold()), None)
+    if found is None:
+        names = ", ".join(e.agents) or "none"
+        words = f"there is no agent {name!r}; choose one of {names}"
+        return Refusal("invalid", words, {"field": "agent", "rule": f"must be one of {names}"})
+    if new:
+        d.put(("origin", e.origin), Origin(conversation=conversation.id))
+    d.save_conversation(conversation, agent=found)
+    return Told(command="agent", argument=found, conversation=conversation.id)
 
 
 def _meant(conversation: Conversation | None, name: str) -> str | None:

@@ -16,7 +16,11 @@ from core.question import Accepted, Declined, Question
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A person said something at an origin. reply_to: the request to whose card it replies."""
+    """A person said something at an origin. reply_to: the request to whose card it replies.
+
+    agent: whom a new conversation is with. with_agent: whom this text is for, whatever the conversation's agent is.
+    agents: those that `/agent` can choose from. people: who may talk at a place with several people, as of now.
+    """
 
     origin: str
     text: str
@@ -30,6 +34,8 @@ class Said:
     edited: bool = False
     conversation: str | None = None
     pending_task: str | None = None
+    with_agent: str | None = None
+    agents: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,9 +332,17 @@ class Stray:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """A person takes back a remembered approval."""
+    """A person takes back a remembered approval, everywhere in its conversation; run: only what it was allowed."""
 
     conversation: str
     person: Person
     digest: str
     run: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """The list of people of a place with several people changed."""
+
+    origin: str
+    people: tuple[str, ...]

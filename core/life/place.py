@@ -9,12 +9,12 @@ from core.life.access import may_delete, may_see, may_start
 from core.life.closing import settle, stub
 from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Unready, Untimer, Wipe
 from core.life.draft import Draft
-from core.life.event import Beat, Delete, Hold, Leave, Reset, ShrinkDue, Stop, Stray, Swept, Withdraw
+from core.life.event import Beat, Bind, Delete, Hold, Leave, Reset, ShrinkDue, Stop, Stray, Swept
 from core.life.memory import recall, remember
 from core.life.result import Deleted, Kept, Opened
 from core.life.run import stop, tell_workers, turns_of
 from core.life.sealing import drop
-from core.model import Conversation, Grants, Listener, Listeners, Origin, Run, Turn
+from core.model import Conversation, Listener, Listeners, Origin, Run, Turn
 from core.question import Cancelled, Question
 
 UNKNOWN = Refusal("unknown", "there is no such conversation")
@@ -187,20 +187,10 @@ def stray(d: Draft, e: Stray) -> Kept:
     return Kept()
 
 
-def withdraw(d: Draft, e: Withdraw) -> Kept | Refusal:
-    """Take back a remembered approval; from now on the same call asks again."""
-    conversation = d.conversation(e.conversation)
-    if conversation is None or not may_see(e.person, conversation):
-        return UNKNOWN
-    run = d.run_now(e.run) if e.run is not None else None
-    here = run is not None and run.conversation == conversation.id
-    if run is not None and here and any(grant.digest == e.digest for grant in run.grants):
-        d.save_run(run, grants=tuple(grant for grant in run.grants if grant.digest != e.digest))
-    else:
-        grants = d.grants(conversation.id)
-        if not any(grant.digest == e.digest for grant in grants.all):
-            return Refusal("unknown", "no such approval is remembered here; `/grants` lists them")
-        d.put(("grants", conversation.id), Grants(all=tuple(g for g in grants.all if g.digest != e.digest)))
-    d.save_conversation(conversation)
-    d.tell(conversation.id, "grant.removed", e.run, digest=e.digest, by=e.person.name or e.person.id)
+def bind(d: Draft, e: Bind) -> Kept:
+    """The list of people of a place changed; it counts for the conversation there at once."""
+    pointer = d.origin(e.origin)
+    conversation = d.conversation(pointer.conversation) if pointer is not None else None
+    if conversation is not None and not conversation.private and conversation.people != e.people:
+        d.save_conversation(conversation, people=e.people)
     return Kept()

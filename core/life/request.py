@@ -20,19 +20,19 @@ from core.life.closing import card, public, settle, show
 from core.life.decision import Body, Guard, Hint, Refusal, Timer
 from core.life.draft import Draft
 from core.life.event import Ask, Park, Reply, Stop, Take
+from core.life.grant import granted, remember_grant
 from core.life.memory import recall, remember
 from core.life.overdue import give_up
 from core.life.result import Answered, Asked, Changed, Delivered
 from core.life.run import let_go, stop, without
 from core.life.sealing import handle_of, seal
 from core.life.standing import others, partly, standing
-from core.life.start import LONG, deliver, grant_of
-from core.model import Approval, Conversation, Grants, Json, Person, Run, digest, matches
+from core.life.start import LONG, deliver
+from core.model import Conversation, Json, Run, digest, matches
 from core.question import (
     Accepted,
     ConfirmField,
     Declined,
-    Option,
     Question,
     Request,
     Subject,
@@ -63,32 +63,12 @@ def ask(d: Draft, e: Ask) -> Asked | Refusal:
     subject = question.subject
     name = digest(subject.tool, subject.arguments) if subject is not None else None
     field = question.fields[0]
-    if isinstance(field, ConfirmField) and name is not None and _granted(d, conversation, run, question, name):
-        granted = next(option.id for option in field.options if option.effect != "deny")
-        answer = Accepted(values={field.id: granted})
+    if isinstance(field, ConfirmField) and name is not None and granted(d, conversation, run, question, name):
+        allowed = next(option.id for option in field.options if option.effect != "deny")
+        answer = Accepted(values={field.id: allowed})
         d.log(run.root, "answered", e.key, run.fence, granted=name, answer=answer.model_dump(mode="json"))
-        d.save_run(run, approvals=(*run.approvals, Approval(request=f"grant:{d.ids('q')}", digest=name)))
         return Asked(request=None, granted=name)
     return _open(d, conversation, run, e, question, name)
-
-
-def _granted(d: Draft, conversation: Conversation, run: Run, question: Question, name: str) -> bool:
-    """Tell whether a remembered approval covers exactly this call, for the person who started the run."""
-    if question.restricted or all(option.effect == "deny" for option in _options(question)):
-        return False
-    if any(grant.digest == name for grant in run.grants):
-        return True
-    grants = d.grants(conversation.id)
-    found = next((grant for grant in grants.all if grant.digest == name and grant.person == run.starter.id), None)
-    if found is None:
-        return False
-    used = tuple(g.changed(used_ms=d.now) if g is found else g for g in grants.all)
-    d.put(("grants", conversation.id), Grants(all=used))
-    return True
-
-
-def _options(question: Question) -> tuple[Option, ...]:
-    return tuple(option for field in question.fields if isinstance(field, ConfirmField) for option in field.options)
 
 
 def _open(
@@ -248,7 +228,7 @@ def _accept(
     )
     if isinstance(answer, Accepted):
         run = seal(d, run, e.sealed)
-        run = _remember(d, conversation, run, request, answer, e.person)
+        run = remember_grant(d, conversation, run, request, answer, e.person)
     open_left = tuple(id for id in conversation.open if id != request.id)
     conversation = d.save_conversation(conversation, open=open_left)
     run = d.save_run(run, answered=(*run.answered, request.id))
@@ -267,31 +247,6 @@ def _accept(
 
 def _picked(answer: Accepted | Declined) -> Json:
     return next(iter(answer.values.values()), None) if isinstance(answer, Accepted) else None
-
-
-def _remember(
-    d: Draft, conversation: Conversation, run: Run, request: Request, answer: Accepted, person: Person
-) -> Run:
-    """Remember what the person allowed for longer, exactly as shown."""
-    found = grant_of(d, request, answer, run.starter)
-    if found is None:
-        return run
-    scope, grant = found
-    d.tell(
-        conversation.id,
-        "grant.added",
-        run.id,
-        digest=grant.digest,
-        tool=grant.tool,
-        arguments=grant.arguments,
-        scope="this task" if scope == "allow_run" else "always",
-        by=person.name or person.id,
-    )
-    if scope == "allow_run":
-        return d.save_run(run, grants=(*run.grants, grant))
-    grants = d.grants(conversation.id)
-    d.put(("grants", conversation.id), Grants(all=(*(g for g in grants.all if g.digest != grant.digest), grant)))
-    return run
 
 
 def shown(request: Request) -> dict[str, Json]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from core.life.access import may_act, may_see, may_start
 from core.life.again import resume
-from core.life.commands import command, parse
+from core.life.commands import choose_agent, command, parse
 from core.life.decision import Hint, Log, Refusal
 from core.life.draft import Draft
 from core.life.event import Forestall, Reply, Resume, Said
@@ -33,6 +33,8 @@ def said(d: Draft, e: Said) -> Result | Refusal:
     if isinstance(found, Refusal):
         return found
     conversation, new = found
+    if not new and e.conversation is None and not e.private and not conversation.private:
+        conversation = _listed(d, conversation, e.people)
     if not may_start(e.person, conversation):
         if conversation.private:
             return Refusal("unknown", "there is no such conversation")
@@ -72,11 +74,18 @@ def _place(d: Draft, e: Said) -> tuple[Conversation, bool] | Refusal:
     return fresh, True
 
 
+def _listed(d: Draft, conversation: Conversation, people: tuple[str, ...]) -> Conversation:
+    """Who may talk here is what the place says now, not what it said when the conversation began."""
+    return conversation if conversation.people == people else d.save_conversation(conversation, people=people)
+
+
 def _route(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestalled: bool) -> Result | Refusal:
     if e.edited:
         return Told(command="edited", conversation=None if new else conversation.id)
     parsed = parse(e.text)
     if parsed is not None:
+        if parsed[0] == "agent" and parsed[1]:
+            return choose_agent(d, e, conversation, parsed[1], new=new)
         return command(d, e, None if new else conversation, *parsed)
     if e.reply_to is not None:
         return _to_card(d, e, e.reply_to)
@@ -94,7 +103,8 @@ def _start(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestal
     if new:
         d.put(("origin", e.origin), Origin(conversation=conversation.id))
         d.put(("conversation", conversation.id), conversation)
-    run = new_run(d, conversation, e.person, e.text, e.agent, attachments=e.attachments)
+    agent = e.with_agent or conversation.agent
+    run = new_run(d, conversation, e.person, e.text, agent, attachments=e.attachments)
     if forestalled:
         conversation = d.conversation(conversation.id) or conversation
         cancel_now(d, conversation, run, e.person)

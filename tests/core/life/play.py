@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from core.life import again, overdue, place, request, run, said, start, turn
+from core.life import again, grant, overdue, place, request, run, said, start, turn
 from core.life.decision import Refusal
 from core.life.event import (
     Append,
@@ -156,7 +156,7 @@ class Play(World):
             case Reset():
                 return self.step(place.reset, event, look, clock=clock)
             case Withdraw():
-                return self.step(place.withdraw, event, look, clock=clock)
+                return self.step(grant.withdraw, event, look, clock=clock)
             case Forestall():
                 return self.step(said.forestall, event, look, clock=clock)
 
