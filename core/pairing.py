@@ -68,6 +68,7 @@ class Pairing:
     def __init__(self, shelf: Shelf, *, now: Callable[[], float] = time.time) -> None:
         self._shelf = shelf
         self._now = now
+        self._one = asyncio.Lock()
 
     async def code(self, identity: str, name: str, place: str) -> str | Locked | TooMany:
         """Make a code for an account; the one it had before does not count any more."""
@@ -101,8 +102,13 @@ class Pairing:
     async def redeem(self, code: str) -> Pending | Wrong | Locked:
         """Trade a code for the account that shows it; of two that enter it one gets it.
 
-        Every entry counts as wrong until it proves right, so that entries side by side cannot get past the lock.
+        Every entry counts as wrong until it proves right, so that entries side by side, also in several processes,
+        cannot get past the lock.
         """
+        async with self._one:
+            return await self._redeem(code)
+
+    async def _redeem(self, code: str) -> Pending | Wrong | Locked:
         entry = secrets.token_hex(8)
         await self._shelf.keep("try", entry, "", HOUR_S)
         wrong = len(await self._shelf.listing("try"))

@@ -228,7 +228,7 @@ class People:
     # ── chat accounts ────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def who(self, identity: str, name: str = "") -> Person | None:
-        """The person to whom a chat account (`tg:42`) is linked; None for a stranger. name: as the platform shows it."""
+        """The person to whom a chat account (`tg:42`) is linked; None for a stranger."""
         id = await self._shelf.fetch("identity", identity)
         return await self.person(id) if id is not None else None
 

@@ -121,6 +121,8 @@ TITLES: Final[dict[str, str]] = {
 PROVED: Final[dict[str, tuple[Surface, ...]]] = {
     "C01": ("broker", "api", "page"),
     "C02": ("broker", "api"),
+    "C07": ("broker",),
+    "C08": ("broker",),
     "C12": ("api",),
     "C14": ("broker", "api"),
     "C16": ("broker",),
