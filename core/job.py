@@ -76,6 +76,8 @@ class Job:
         if record is None or record.turn is None or record.turn.fence != self.fence:
             emit("turn.fenced", run=self.run, fence=self.fence)
             return
+        if record.state == "stopping":
+            self._stopped, self._stop_cause = True, record.cause
         turn = self._turn = Turn(self._broker, record, self._taken, self._pace, self._valid)
         hold = self._hold = Hold(turn, self._held)
         await turn.read()
@@ -169,8 +171,8 @@ class Job:
             await turn.steady(lambda: self._broker.lost(event))
             self._said("shutdown")
             return
-        await turn.read()
-        effects = effects_of(turn.tape.steps)
+        steps = await turn.steady(lambda: self._broker.steps(turn.run.root))
+        effects = effects_of([step for _, step in steps])
         event = Ended(self.run, self.fence, by="cooperative", effects=effects, worker=self.worker)
         ended = await turn.steady(lambda: self._broker.ended(event))
         if isinstance(ended, Refusal) and ended.code == "conflict":

@@ -63,7 +63,6 @@ class Tape:
     resumed: bool = False
     steers: list[Steer] = field(default_factory=list[Steer])
     given: int = 0
-    steps: list[Step] = field(default_factory=list[Step])
     _places: dict[str, Place] = field(default_factory=dict[str, Place])
     _calls: Counter[str] = field(default_factory=Counter[str])
     _left: dict[str, Place] = field(default_factory=dict[str, Place])
@@ -80,7 +79,6 @@ class Tape:
         for seq, step in entries:
             self.length = seq
             if seq not in void:
-                self.steps.append(step)
                 self._take(seq, step)
         return [step for _, step in entries]
 

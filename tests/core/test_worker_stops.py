@@ -301,3 +301,26 @@ async def test_deleting_the_conversation_ends_the_code(shop: Workshop) -> None:
         await shop.broker.delete((await shop.record(run)).conversation, ANN)
         await wait_until(lambda: worker.running == 0)
     assert gate.passed == 0
+
+
+@pytest.mark.parametrize(("message", "effects"), [("first", "none"), ("after", "done"), ("inside", "unknown")])
+async def test_a_cancelled_run_tells_what_it_did_to_the_world(shop: Workshop, message: str, effects: str) -> None:
+    gate = Gate()
+
+    async def act() -> str:
+        return "acted"
+
+    async def body(run: Run, message: str) -> None:
+        if message != "first":
+            await run.step("act", act)
+        if message == "inside":
+            await run.step("wait", gate)
+        await gate()
+
+    shop.hire("it", body)
+    async with shop.worker():
+        run = await shop.say(message)
+        await gate.reached.wait()
+        await shop.broker.cancel(run, ANN)
+        canceled = await shop.until(run, "canceled")
+    assert canceled.effects == effects
