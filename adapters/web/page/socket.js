@@ -49,8 +49,14 @@ export class Socket extends EventTarget {
     ws.addEventListener("close", (event) => ws === this.ws && this.closed(event.code));
   }
 
-  opened() {
+  /** Something was heard: whatever was asked before is as good as answered. */
+  alive() {
     clearTimeout(this.deadline);
+    this.deadline = undefined;
+  }
+
+  opened() {
+    this.alive();
     this.tries = 0;
     this.set("live");
     for (const [conversation, after] of this.following) this.say({ follow: conversation, after });
@@ -62,6 +68,7 @@ export class Socket extends EventTarget {
   /** @param {unknown} data */
   heard(data) {
     if (typeof data !== "string") return;
+    this.alive();
     for (const line of data.split("\n")) if (line) this.handOn(line);
   }
 
@@ -74,10 +81,7 @@ export class Socket extends EventTarget {
     } catch {
       return;
     }
-    if (told.type === "pong") {
-      if (told.ping === this.pings) clearTimeout(this.deadline);
-      return;
-    }
+    if (told.type === "pong") return;
     const { conversation, seq } = told;
     if (conversation && typeof seq === "number" && told.type !== "followed") {
       const last = this.following.get(conversation);
@@ -100,8 +104,7 @@ export class Socket extends EventTarget {
     if (!ws || ws.readyState !== WebSocket.OPEN) return;
     this.pings += 1;
     this.say({ ping: this.pings });
-    clearTimeout(this.deadline);
-    this.deadline = setTimeout(() => ws === this.ws && this.lost(), SILENCE);
+    this.deadline ??= setTimeout(() => ws === this.ws && this.lost(), SILENCE);
     this.timer = setTimeout(() => this.ping(), PING);
   }
 
@@ -122,7 +125,7 @@ export class Socket extends EventTarget {
 
   drop() {
     clearTimeout(this.timer);
-    clearTimeout(this.deadline);
+    this.alive();
     const old = this.ws;
     this.ws = null;
     old?.close();
