@@ -15,6 +15,7 @@ from core.commit import Committer
 from core.feed import LOOK, Feed, Listening
 from core.keys import Retention
 from core.life import again, grant, overdue, place, request, run, said, start, turn
+from core.life.commands import aimed
 from core.life.decision import Refusal
 from core.life.draft import Spans
 from core.life.event import (
@@ -103,6 +104,9 @@ class Broker(Looks):
         at = self.store.place(event.origin) if event.conversation is None else self.store.partition(event.conversation)
         if at is None:
             return Refusal("unknown", "there is no such conversation; leave it out to start a new one")
+        other = self.store.partition(aimed(event) or "")
+        if other is not None and other != at:
+            return await self.committer.carry(said.elsewhere, event, other)
         return await self.committer.carry(said.said, event, at)
 
     async def answer(self, event: Reply) -> Answered | Refusal:

@@ -15,8 +15,9 @@ class Card(Value):
     """One showing of a request (`of`: its id) or of a run's status (`of`: the run's root) at one place.
 
     place: the origin where it is shown. messages: the platform's ids of the messages that carry it, newest last; an
-    unclear send, or a press on a message nobody remembers, adds one. attempt: of the send that is under way. shown:
-    the revision last shown. page, asking: how this showing is turned (pages of options, "sure?").
+    unclear send, or a press on a message nobody remembers, adds one. attempt: of the send that is under way. page,
+    asking: how this showing is turned (pages of options, a form's field, "sure?"). turned: rises with each such turn.
+    shown: the revision and the turn last shown. final: what it shows will not change any more.
     """
 
     id: str
@@ -27,9 +28,11 @@ class Card(Value):
     state: Literal["sending", "shown", "failed"]
     attempt: int = 1
     messages: tuple[str, ...] = ()
-    shown: int = -1
+    shown: tuple[int, int] = (-1, 0)
+    turned: int = 0
     page: int = 0
     asking: bool = False
+    final: bool = False
     reason: str | None = None
     since_ms: int
 

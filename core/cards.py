@@ -9,6 +9,7 @@ from core.card import Card, Pointer, Posted
 from core.commit import Committer
 from core.keys import Index
 from core.life import card as life
+from core.life import posting as texts
 from core.life.decision import Refusal
 from core.life.result import Kept, Showing
 from core.store import Store
@@ -86,19 +87,27 @@ class Cards:
 
     async def adopt(self, event: life.Adopt) -> Kept | Refusal:
         """Take a message into the ledger that a press came from."""
-        return await self._committer.carry(life.adopt, event, self._at(event.card))
+        return await self._committer.carry(life.adopt, event, self._at(event.of))
+
+    async def reshow(self, event: life.Reshow) -> Kept | Refusal:
+        """Owe a second showing of an open request."""
+        return await self._committer.carry(life.reshow, event, self._at(event.of))
 
     async def point(self, event: life.Point) -> Kept | Refusal:
         """Remember to what a platform's message belongs, in the partition of its place."""
         return await self._committer.carry(life.point, event, self._store.place(event.place))
 
-    async def posting(self, event: life.Posting) -> Kept | Refusal:
-        """Begin to send the next text."""
-        return await self._committer.carry(life.posting, event, self._at(event.conversation))
+    async def posting(self, event: texts.Posting) -> Kept | Refusal:
+        """Announce the next part of a text."""
+        return await self._committer.carry(texts.posting, event, self._at(event.conversation))
 
-    async def arrived(self, event: life.Arrived) -> Kept | Refusal:
+    async def arrived(self, event: texts.Arrived) -> Kept | Refusal:
         """Record that a text arrived, or that nobody knows."""
-        return await self._committer.carry(life.arrived, event, self._at(event.conversation))
+        return await self._committer.carry(texts.arrived, event, self._at(event.conversation))
+
+    async def brought(self, event: texts.Brought) -> Kept | Refusal:
+        """Record that nothing is owed to a conversation's platform; refused when more was written meanwhile."""
+        return await self._committer.carry(texts.brought, event, self._at(event.conversation))
 
     async def forget(self, partition: int, index: Index, prefix: str, member: str) -> None:
         """Strike a debt that points to nothing any more."""

@@ -106,6 +106,7 @@ class Retention:
     forestalled_ms: int = 3_600_000
     grants_ms: int = 90 * DAY
     card_ms: int = 30 * DAY
+    ledger_ms: int = 400 * DAY
     history_cap: int = 10_000
     journal_cap: int = 20_000
     feed_cap: int = 10_000
@@ -128,8 +129,10 @@ class Retention:
                 return self.forestalled_ms if model.result == "forestalled" else self.seen_ms
             case Grants():
                 return self.grants_ms
-            case Card() | Posted() | Pointer():
-                return self.card_ms
+            case Card():
+                return self.card_ms if model.final else self.ledger_ms
+            case Posted() | Pointer():
+                return self.ledger_ms
             case Incarnation() | Listeners() | Origin():
                 return 0
 

@@ -11,6 +11,7 @@ with a number where one is needed. A payload is untrusted: who pressed, and whet
     keep    do not end it                                    pause   pause the run                    resume
     stop    stop now (skip a step of the ladder)             retry   try a failed run again           revert
     text    open an input for text                           page    the link to its page on the dashboard
+    show    show the question again, here                    withdraw  take back a remembered approval
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ Verb = Literal[
     "revert",
     "text",
     "page",
+    "show",
+    "withdraw",
 ]
 WORDS: frozenset[str] = frozenset(get_args(Verb)) - {"option", "turn"}
 SHAPE = re.compile(r"v1:([a-z0-9]{16}):([a-z0-9]{1,16})")

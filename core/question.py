@@ -151,6 +151,7 @@ class Request(Value):
     step: the place in the run's journal that asked. delivered: the turn that consumes the answer has recorded it.
     rev: rises with every change that people can see; cards: place → the card that shows it there.
     mark: names the answer exactly, so that the same one again is known after its values are gone.
+    acted: the call that it approved was begun. not_shown: place → why it could not be shown there.
     """
 
     schema_: int = Field(default=SCHEMA, alias="s")
@@ -173,6 +174,8 @@ class Request(Value):
     via: str | None = None
     settled_ms: int | None = None
     delivered: bool = False
+    acted: bool = False
+    not_shown: dict[str, str] = {}
     mark: str | None = None
     rev: int = 0
     cards: dict[str, str] = {}

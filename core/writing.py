@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from core.keys import Index, Keys, Retention
+from core.keys import Index, Keys, Listed, Retention
 from core.life.decision import (
     FAR,
     Body,
@@ -78,7 +78,8 @@ class Call:
             case "exists" | "absent":
                 key, value = self._keys.doc(guard.ref), ""
             case "length":
-                key, value = self._keys.entries("steps", guard.ref[1]), guard.fence
+                kind: Listed = "history" if guard.ref[0] == "conversation" else "steps"
+                key, value = self._keys.entries(kind, guard.ref[1]), guard.fence
             case _:
                 assert_never(guard.kind)
         self._checks += 1

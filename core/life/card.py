@@ -4,8 +4,8 @@
                       │  └ unclear: sent again, both cards work        └▶ cannot be edited: listed, no more tries
                       └▶ failed: "not shown on X", a fact on an open request, not its end
 
-A text is not a card: it is not repeated blindly. `posted` walks through a conversation's history, one entry at a time;
-an entry whose arrival is unclear is marked and passed. Source: DESIGN section 6 ("Showing"), C50, C51, C63, C117.
+What a card is turned to (a page, "sure?") counts as a revision of its own. Source: DESIGN section 6 ("Showing"), C50,
+C51, C63. Texts are no cards: `posting.py`.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from core.card import Card, Pointer, Posted
-from core.life.debt import places, prefix
+from core.card import Card, Pointer
+from core.life.debt import member, places, prefix
 from core.life.decision import Owe, Refusal, Settle
 from core.life.draft import Draft
 from core.life.result import Kept, Showing
-from core.model import Run
+from core.model import TERMINAL, Run
 from core.question import Request
 
-RETRY_MS = 10_000
+RETRY_MS = 3_000
+GONE = Refusal("gone", "this card is gone")
 
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A front end is about to show a request, or a run's status, at a place."""
+    """A front end is about to show a request, or a run's status, at a place. again: also if it is shown already."""
 
     of: str
     kind: Literal["request", "status"]
@@ -35,11 +36,12 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A card stands on its platform. message: the platform's id; rev: the revision that it shows."""
+    """A card stands on its platform. message: the platform's id; rev, turned: the revision that it shows."""
 
     card: str
     message: str
     rev: int
+    turned: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Edited:
 
     card: str
     rev: int
+    turned: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,33 +85,20 @@ class Point:
 class Adopt:
     """A press came from a message that the ledger does not know: it is a showing, too, and gets the final edit."""
 
-    card: str
+    of: str
+    place: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Posting:
-    """A front end is about to send part `parts` (0-based) of the next text of a conversation (`seq`).
+class Reshow:
+    """A person wants to see an open request again, at the end of the chat."""
 
-    again: the send before surely did not arrive.
-    """
-
-    conversation: str
-    origin: str
-    seq: int
-    parts: int = 0
-    again: bool = False
+    of: str
+    place: str
 
 
-@dataclass(frozen=True, slots=True)
-class Arrived:
-    """A text arrived, or needs no sending; unclear: whether it arrived is unknown. last: nothing stands after it."""
-
-    conversation: str
-    origin: str
-    seq: int
-    unclear: bool = False
-    last: bool = False
+# ── showing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def show(d: Draft, e: Show) -> Showing | Refusal:
@@ -116,12 +106,13 @@ def show(d: Draft, e: Show) -> Showing | Refusal:
     if e.kind == "status":
         return _show_status(d, e)
     request = d.request(e.of)
-    if request is None or request.state != "open" or e.place not in places(request):
+    known = request.cards.get(e.place) if request is not None else None
+    card = d.card(known) if known is not None else None
+    over = card is not None and card.state != "sending"
+    if request is None or request.state != "open" or over or (known is None and e.place not in places(request)):
         d.want(Settle("unshown", f"{e.of} {e.place}", of=prefix(e.place)))
         return Showing(card=None)
-    known = request.cards.get(e.place)
-    card = d.card(known) if known is not None else None
-    made = _begin(d, card, _fresh(d, e, request.conversation))
+    made = _begin(d, card, _fresh(d, e.of, "request", e.place, request.conversation))
     if known != made.id:
         d.save_request(request, cards={**request.cards, e.place: made.id})
     d.want(Owe("unshown", f"{e.of} {e.place}", d.now + RETRY_MS, of=prefix(e.place)))
@@ -130,25 +121,22 @@ def show(d: Draft, e: Show) -> Showing | Refusal:
 
 def _show_status(d: Draft, e: Show) -> Showing | Refusal:
     run = d.run_now(e.of)
-    if run is None:
+    card = d.card(run.card) if run is not None and run.card is not None else None
+    over = card is not None and card.state != "sending"
+    if run is None or over or (card is None and run.state in TERMINAL):
+        if not over:
+            d.want(Settle("debt", f"run:{e.of}", of=prefix(e.place)))
         return Showing(card=None)
-    card = d.card(run.card) if run.card is not None else None
-    made = _begin(d, card, _fresh(d, e, run.conversation))
+    made = _begin(d, card, _fresh(d, run.root, "status", e.place, run.conversation))
     if run.card != made.id:
         d.save_run(run, card=made.id)
     d.want(Owe("debt", f"run:{run.id}", d.now + RETRY_MS, of=prefix(e.place)))
     return Showing(card=made.id, attempt=made.attempt)
 
 
-def _fresh(d: Draft, e: Show, conversation: str) -> Card:
+def _fresh(d: Draft, of: str, kind: Literal["request", "status"], place: str, conversation: str) -> Card:
     return Card(
-        id=d.ids("k"),
-        of=e.of,
-        kind=e.kind,
-        conversation=conversation,
-        place=e.place,
-        state="sending",
-        since_ms=d.now,
+        id=d.ids("k"), of=of, kind=kind, conversation=conversation, place=place, state="sending", since_ms=d.now
     )
 
 
@@ -159,15 +147,38 @@ def _begin(d: Draft, known: Card | None, made: Card) -> Card:
     return made
 
 
+def reshow(d: Draft, e: Reshow) -> Kept | Refusal:
+    """Owe a second showing of an open request; the first one goes on to work."""
+    request = d.request(e.of)
+    if request is None or request.state != "open":
+        return Refusal("ended", "this question is not open any more")
+    card = d.card(request.cards[e.place]) if e.place in request.cards else None
+    if card is None:
+        card = _fresh(d, e.of, "request", e.place, request.conversation)
+        d.save_request(request, cards={**request.cards, e.place: card.id})
+    d.put(("card", card.id), card.changed(state="sending", reason=None))
+    d.want(Owe("unshown", f"{e.of} {e.place}", d.now, of=prefix(e.place)))
+    return Kept()
+
+
+# ── keeping in step ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
 def ledger(d: Draft, e: Ledger) -> Kept | Refusal:
     """Remember where a card stands; what changed while it was sent is owed as an edit."""
     card = d.card(e.card)
     if card is None:
-        return Refusal("gone", f"card {e.card!r} is gone")
+        return GONE
     messages = card.messages if e.message in card.messages else (*card.messages, e.message)
-    d.put(("card", card.id), card.changed(state="shown", messages=messages, shown=e.rev, reason=None))
+    made = card.changed(state="shown", messages=messages, reason=None)
     d.want(Settle("unshown", f"{card.of} {card.place}", of=prefix(card.place)))
-    _owe(d, card, e.rev)
+    if len(messages) > 1:
+        made = made.changed(turned=card.turned + 1)  # the older ones may show something older
+    _owe(d, made, (e.rev, e.turned))
+    request = d.request(card.of) if card.kind == "request" else None
+    if request is not None and card.place in request.not_shown:
+        rest = {place: why for place, why in request.not_shown.items() if place != card.place}
+        d.save_request(request, not_shown=rest)
     return Kept()
 
 
@@ -175,58 +186,63 @@ def edited(d: Draft, e: Edited) -> Kept | Refusal:
     """A card shows a revision; if that is the newest, nothing is owed any more."""
     card = d.card(e.card)
     if card is None:
-        return Refusal("gone", f"card {e.card!r} is gone")
-    d.put(("card", card.id), card.changed(state="shown", shown=e.rev, reason=None))
-    _owe(d, card, e.rev)
+        return GONE
+    _owe(d, card.changed(state="shown", reason=None), (e.rev, e.turned))
     return Kept()
 
 
-def _owe(d: Draft, card: Card, rev: int) -> None:
+def _owe(d: Draft, card: Card, shown: tuple[int, int]) -> None:
     """Owe an edit if the card shows an older revision than what it is of; otherwise strike the debt."""
-    of = d.request(card.of) if card.kind == "request" else d.run_now(card.of)
-    member = f"run:{of.id}" if isinstance(of, Run) else card.id
-    if of is not None and of.rev > rev:
-        d.want(Owe("debt", member, d.now, of=prefix(card.place)))
-    else:
-        d.want(Settle("debt", member, of=prefix(card.place)))
+    of = _of(d, card)
+    behind = (of is not None and of.rev > shown[0]) or card.turned > shown[1]
+    final = of is None or (of.state in TERMINAL if isinstance(of, Run) else of.state == "settled")
+    d.put(("card", card.id), card.changed(shown=shown, final=final and not behind))
+    name = member(card, of)
+    d.want(
+        Owe("debt", name, d.now, of=prefix(card.place)) if behind else Settle("debt", name, of=prefix(card.place)),
+    )
+
+
+def _of(d: Draft, card: Card) -> Request | Run | None:
+    return d.request(card.of) if card.kind == "request" else d.run_now(card.of)
 
 
 def unshowable(d: Draft, e: Unshowable) -> Kept | Refusal:
     """A showing or an edit cannot be: for good it is listed with its reason, otherwise it is tried again."""
     card = d.card(e.card)
     if card is None:
-        return Refusal("gone", f"card {e.card!r} is gone")
-    of = d.request(card.of) if card.kind == "request" else d.run_now(card.of)
-    sending = card.state == "sending" and not card.messages
+        return GONE
+    of = _of(d, card)
+    showing = card.state == "sending" and card.kind == "request"
+    where = prefix(card.place)
     if e.again_ms is not None:
         d.put(("card", card.id), card.changed(reason=e.reason))
-        member = f"{card.of} {card.place}" if sending and card.kind == "request" else _member(card, of)
-        index: Literal["unshown", "debt"] = "unshown" if sending and card.kind == "request" else "debt"
-        d.want(Owe(index, member, d.now + e.again_ms, of=prefix(card.place)))
+        name = f"{card.of} {card.place}" if showing else member(card, of)
+        d.want(Owe("unshown" if showing else "debt", name, d.now + e.again_ms, of=where))
         return Kept()
-    d.put(("card", card.id), card.changed(state="failed", reason=e.reason))
-    d.want(Settle("unshown", f"{card.of} {card.place}", of=prefix(card.place)))
-    d.want(Settle("debt", _member(card, of), of=prefix(card.place)))
-    if isinstance(of, Request) and sending and of.state == "open":
+    d.put(("card", card.id), card.changed(state="failed", reason=e.reason, final=True))
+    d.want(Settle("unshown", f"{card.of} {card.place}", of=where), Settle("debt", member(card, of), of=where))
+    if isinstance(of, Request) and of.state == "open":
+        d.save_request(of, not_shown={**of.not_shown, card.place: e.reason})
         d.tell(of.conversation, "request.updated", of.run, request=of.id, not_shown=card.place, reason=e.reason)
     return Kept()
-
-
-def _member(card: Card, of: Request | Run | None) -> str:
-    return f"run:{of.id}" if isinstance(of, Run) else card.id
 
 
 def turned(d: Draft, e: Turned) -> Kept | Refusal:
     """Turn a card: another page of options, or "are you sure?"; the same for everybody who sees it."""
     card = d.card(e.card)
     if card is None:
-        return Refusal("gone", f"card {e.card!r} is gone")
+        return GONE
     page = card.page if e.page is None else max(0, e.page)
     asking = card.asking if e.asking is None else e.asking
-    d.put(("card", card.id), card.changed(page=page, asking=asking, shown=-1))
-    of = d.request(card.of) if card.kind == "request" else d.run_now(card.of)
-    d.want(Owe("debt", _member(card, of), d.now, of=prefix(card.place)))
+    if (page, asking) != (card.page, card.asking):
+        _turn(d, card, page=page, asking=asking)
     return Kept()
+
+
+def _turn(d: Draft, card: Card, **changes: object) -> None:
+    d.put(("card", card.id), card.changed(turned=card.turned + 1, **changes))
+    d.want(Owe("debt", member(card, _of(d, card)), d.now, of=prefix(card.place)))
 
 
 def point(d: Draft, e: Point) -> Kept:
@@ -236,35 +252,25 @@ def point(d: Draft, e: Point) -> Kept:
 
 
 def adopt(d: Draft, e: Adopt) -> Kept | Refusal:
-    """Take a message into the ledger that a press came from."""
-    card = d.card(e.card)
-    if card is None:
-        return Refusal("gone", f"card {e.card!r} is gone")
+    """Take a message into the ledger that a press came from, wherever it stands; it is brought up to date."""
+    if e.of.startswith("q"):
+        request = d.request(e.of)
+        if request is None:
+            return GONE
+        card = d.card(request.cards[e.place]) if e.place in request.cards else None
+        if card is None:
+            card = _fresh(d, e.of, "request", e.place, request.conversation)
+            d.save_request(request, cards={**request.cards, e.place: card.id})
+    else:
+        run = d.run_now(e.of)
+        card = d.card(run.card) if run is not None and run.card is not None else None
+        if run is None or (card is not None and card.place != e.place):
+            return GONE
+        if card is None:
+            card = _fresh(d, run.root, "status", e.place, run.conversation)
+            d.save_run(run, card=card.id)
     if e.message in card.messages:
         return Kept()
-    d.put(("card", card.id), card.changed(messages=(*card.messages, e.message), shown=-1, state="shown"))
-    of = d.request(card.of) if card.kind == "request" else d.run_now(card.of)
-    d.want(Owe("debt", _member(card, of), d.now, of=prefix(card.place)))
-    return Kept()
-
-
-def posting(d: Draft, e: Posting) -> Kept | Refusal:
-    """Begin to send a text; one that was begun before and has no end is unclear: it is passed, not sent again."""
-    posted = d.posted(e.conversation)
-    if e.seq <= posted.seq:
-        return Refusal("conflict", f"entry {e.seq} of {e.conversation!r} was sent already")
-    if posted.sending == e.seq and e.parts <= posted.parts and not e.again:
-        return Refusal("conflict", f"whether entry {e.seq} of {e.conversation!r} arrived is unclear")
-    d.put(("posted", e.conversation), posted.changed(sending=e.seq, parts=e.parts))
-    return Kept()
-
-
-def arrived(d: Draft, e: Arrived) -> Kept:
-    """A text is done with."""
-    posted = d.posted(e.conversation)
-    unclear = (*posted.unclear, e.seq)[-20:] if e.unclear else posted.unclear
-    if e.seq > posted.seq:
-        d.put(("posted", e.conversation), Posted(seq=e.seq, unclear=unclear))
-    if e.last:
-        d.want(Settle("outbox", e.conversation, of=prefix(e.origin)))
+    d.want(Settle("unshown", f"{card.of} {card.place}", of=prefix(card.place)))
+    _turn(d, card, messages=(*card.messages, e.message), state="shown", final=False)
     return Kept()

@@ -122,20 +122,20 @@ def values(
             if whole and required:
                 return _bad(name, "a value is required")
             continue
-        value = _value(field, given[name], sealed)
+        value = _value(field, given[name], sealed, whole=whole)
         if isinstance(value, Refusal):
             return value
         checked[name] = value
     return checked
 
 
-def _value(field: AnyField, value: Json, sealed: Collection[str]) -> Json | Refusal:
+def _value(field: AnyField, value: Json, sealed: Collection[str], *, whole: bool) -> Json | Refusal:
     match field:
         case ConfirmField():
             ids = [option.id for option in field.options]
             return value if isinstance(value, str) and value in ids else _bad(field.id, f"must be one of {ids!r}")
         case ChoiceField():
-            return _choice(field, value)
+            return _choice(field, value, whole=whole)
         case TextField():
             return _text(field, value)
         case SecretField():
@@ -144,7 +144,7 @@ def _value(field: AnyField, value: Json, sealed: Collection[str]) -> Json | Refu
             return _bad(field.id, "a secret is given on its one-time page, never in an answer")
 
 
-def _choice(field: ChoiceField, value: Json) -> Json | Refusal:
+def _choice(field: ChoiceField, value: Json, *, whole: bool) -> Json | Refusal:
     ids = {option.id for option in field.options}
     picks = value if isinstance(value, list) else [value]
     if isinstance(value, list) != field.multiple:
@@ -162,7 +162,7 @@ def _choice(field: ChoiceField, value: Json) -> Json | Refusal:
             return _bad(field.id, f"must be one of {sorted(ids)!r}")
     if len(set(named)) < len(named):
         return _bad(field.id, "each option counts once")
-    if field.multiple and len(picks) < field.min:
+    if field.multiple and whole and len(picks) < field.min:
         return _bad(field.id, f"at least {field.min} must be picked")
     if field.multiple and field.max is not None and len(picks) > field.max:
         return _bad(field.id, f"at most {field.max} may be picked")

@@ -39,6 +39,14 @@ def parse(text: str) -> tuple[str, str] | None:
     return (name, rest) if name in COMMANDS else None
 
 
+def aimed(e: Said) -> str | None:
+    """Tell which request, or run, a text names: by a command, or as the reply to its card."""
+    parsed = parse(e.text) if not e.edited else None
+    if parsed is not None:
+        return _first(parsed[1])[0].casefold() if parsed[0] in ON_REQUEST | ON_RUN else None
+    return e.reply_to
+
+
 def _first(text: str) -> tuple[str, str]:
     """Split the first word from the rest."""
     parts = text.split(None, 1)

@@ -14,10 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.life.decision import Owe, Settle, Write
-from core.model import Conversation, Run
+from core.model import TERMINAL, Conversation, Run
 from core.question import Request
 
 if TYPE_CHECKING:
+    from core.card import Card
     from core.life.draft import Draft
 
 TOLD = frozenset({"agent", "note"})
@@ -35,6 +36,11 @@ def places(request: Request) -> tuple[str, ...]:
     )
 
 
+def member(card: Card, of: Request | Run | None) -> str:
+    """Name a card in the index of debts: a status card by its run, which may have moved."""
+    return f"run:{of.id}" if isinstance(of, Run) else card.id
+
+
 def indebt(d: Draft) -> None:
     """Want what front ends owe after this change."""
     for ref, model in list(d.puts.items()):
@@ -44,6 +50,8 @@ def indebt(d: Draft) -> None:
                 _request(d, before if isinstance(before, Request) else None, model)
             case Run() if prefix(model.origin) != "chat":
                 _run(d, before if isinstance(before, Run) else None, model)
+            case None if isinstance(before, Run) and prefix(before.origin) != "chat":
+                _gone(d, before)
             case _:
                 pass
     for effect in list(d.effects):
@@ -55,7 +63,8 @@ def indebt(d: Draft) -> None:
 
 def _request(d: Draft, before: Request | None, after: Request) -> None:
     for place in places(after) if after.question.copies or prefix(after.origin) != "chat" else ():
-        if after.state == "open" and place not in after.cards:
+        reopened = before is not None and before.state == "withdrawn"
+        if after.state == "open" and (reopened or place not in after.cards):
             d.want(Owe("unshown", f"{after.id} {place}", d.now, of=prefix(place)))
         elif after.state != "open":
             d.want(Settle("unshown", f"{after.id} {place}", of=prefix(place)))
@@ -75,12 +84,16 @@ def _seen(request: Request) -> tuple[object, ...]:
         request.given,
         request.deadline_ms,
         request.delivered,
-        request.surface,
+        request.acted,
         request.run,
     )
 
 
 def _run(d: Draft, before: Run | None, after: Run) -> None:
+    where = prefix(after.origin)
+    if after.moved_to is not None or (after.card is None and after.state in TERMINAL):
+        d.want(Settle("debt", f"run:{after.id}", of=where))
+        return
     if before is not None and (before.shown, before.cause, before.error, before.urgent) == (
         after.shown,
         after.cause,
@@ -89,7 +102,14 @@ def _run(d: Draft, before: Run | None, after: Run) -> None:
     ):
         return
     d.put(("run", after.id), after.changed(rev=(before.rev if before else after.rev) + 1))
-    d.want(Owe("debt", f"run:{after.id}", d.now, of=prefix(after.origin)))
+    d.want(Owe("debt", f"run:{after.id}", d.now, of=where))
+
+
+def _gone(d: Draft, before: Run) -> None:
+    """A run was deleted: its status card says so."""
+    d.want(Settle("debt", f"run:{before.id}", of=prefix(before.origin)))
+    if before.card is not None:
+        d.want(Owe("debt", before.card, d.now, of=prefix(before.origin)))
 
 
 def _origin(d: Draft, conversation: str) -> str | None:

@@ -18,6 +18,7 @@ from core.life.commands import choose_agent, command, parse
 from core.life.decision import Hint, Log, Refusal
 from core.life.draft import Draft
 from core.life.event import Forestall, Reply, Resume, Said
+from core.life.form import Fill, fill
 from core.life.memory import FORESTALLED, remember_said, said_before
 from core.life.request import reply
 from core.life.result import Answered, Forestalled, Result, Resumed, Sent, Told
@@ -111,10 +112,24 @@ def _start(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestal
     return Sent(conversation=conversation.id, run=run.id)
 
 
+def elsewhere(d: Draft, e: Said) -> Result | Refusal:
+    """A reply to a card, or a command with a request's id, whose request lives in another partition than the place."""
+    before = said_before(d, e.key, e.person)
+    if before is not None and before != FORESTALLED:
+        return before
+    parsed = parse(e.text)
+    result = command(d, e, None, *parsed) if parsed is not None else _to_card(d, e, e.reply_to or "")
+    if not isinstance(result, Refusal | Told):
+        remember_said(d, e.key, e.person, result)
+    return result
+
+
 def _to_card(d: Draft, e: Said, id: str) -> Answered | Refusal:
     request = d.request(id)
     if request is None:
         return Refusal("unknown", "there is no such request; `/pending` lists those that are open")
+    if request.state == "open" and len(request.question.fields) > 1:
+        return fill(d, Fill(request.id, e.text, e.person, _via(e), e.origin, e.key))
     answer = text_answer(request, e.text)
     if isinstance(answer, Refusal) and request.state == "open":
         return answer
@@ -127,6 +142,8 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
     found = [request for id in conversation.open if (request := d.request(id)) is not None]
     if any(field.kind == "secret" for request in found for field in request.question.fields):
         return Refusal("secret", "a secret is asked for: give it on its one-time page, this message was not kept")
+    if len(found) == 1 and len(found[0].question.fields) > 1:
+        return fill(d, Fill(found[0].id, e.text, e.person, _via(e), e.origin, e.key))
     texts = [r for r in found if len(r.question.fields) == 1 and r.question.fields[0].kind == "text"]
     if len(texts) == 1:
         answer = text_answer(texts[0], e.text)

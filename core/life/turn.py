@@ -40,6 +40,9 @@ def _use(d: Draft, run: Run, digest: str) -> str | None:
             approvals = list(run.approvals)
             approvals[index] = approval.changed(used=True)
             d.save_run(run, approvals=tuple(approvals))
+            asked = d.request(approval.request) if approval.request.startswith("q") else None
+            if asked is not None:
+                d.save_request(asked, acted=True)
             return approval.request
     return None
 

@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from core.life.decision import Refusal
 from core.model import Json
-from core.question import Accepted, ChoiceField, ConfirmField, Declined, Option, Request, SecretField, TextField
+from core.question import (
+    Accepted,
+    AnyField,
+    ChoiceField,
+    ConfirmField,
+    Declined,
+    Option,
+    Request,
+    SecretField,
+    TextField,
+)
 
 YES = frozenset({"yes", "y", "ok", "approve"})
 NO = frozenset({"no", "n", "deny"})
@@ -28,6 +38,24 @@ def text_answer(request: Request, text: str) -> Accepted | Declined | Refusal:
             return _confirm(request, field, text)
         case ChoiceField():
             return _choice(request, field, text)
+
+
+def field_answer(request: Request, field: AnyField, text: str) -> Json | Refusal:
+    """Read a person's text as the value of one field of a form."""
+    match field:
+        case SecretField():
+            return Refusal("secret", "a secret is given on its one-time page, this message was not kept")
+        case TextField():
+            return text
+        case ConfirmField():
+            answer = _confirm(request, field, text)
+            no = next((o.id for o in field.options if o.effect == "deny"), None)
+            if isinstance(answer, Declined):
+                return no
+            return answer.values[field.id] if isinstance(answer, Accepted) else answer
+        case ChoiceField():
+            answer = _choice(request, field, text)
+            return answer.values[field.id] if isinstance(answer, Accepted) else answer
 
 
 def word_answer(request: Request, text: str) -> Accepted | Declined:
