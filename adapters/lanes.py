@@ -1,0 +1,137 @@
+"""Lanes: one queue for each chat, in which what matters most goes first, and which alone waits when it is told to.
+
+    0 answers to people    1 final texts and new requests    2 edits of cards    3 what streams
+
+A job with a key replaces the one that waits under the same key (it is always drawn when its turn comes); what streams is
+dropped while the chat has to wait. A job tells how long the chat must rest before it is tried again. It knows no
+platform and no card. Source: DESIGN section 8 ("Priority per chat"), C107.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import logging
+from collections.abc import Awaitable, Callable
+from enum import IntEnum
+from itertools import count
+from types import TracebackType
+from typing import Self
+
+_log = logging.getLogger(__name__)
+Job = Callable[[], Awaitable[float | None]]
+"""Does one thing; returns the seconds after which it wants to be done again, or None when it is through with."""
+
+
+class Rank(IntEnum):
+    """What goes first."""
+
+    ANSWER = 0
+    FINAL = 1
+    EDIT = 2
+    STREAM = 3
+
+
+class Lanes:
+    """The lanes of one front end, for as long as the context lasts.
+
+    may_send: asked before each job; while it says no, nothing is begun and what waits is dropped (others owe it now).
+    """
+
+    def __init__(self, may_send: Callable[[], bool]) -> None:
+        self._may_send = may_send
+        self._lanes: dict[str, _Lane] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        tasks = [lane.task for lane in self._lanes.values() if lane.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def put(self, chat: str, rank: Rank, key: str, job: Job) -> None:
+        """Queue a job; one that waits or is under way under the same key makes way for it, or is done once more."""
+        self._lane(chat).put(rank, key, job)
+
+    def holds(self, chat: str, key: str) -> bool:
+        """Tell whether a job waits or is under way under a key."""
+        lane = self._lanes.get(chat)
+        return lane is not None and (key in lane.jobs or key == lane.busy)
+
+    def rests(self, chat: str) -> bool:
+        """Tell whether a chat has to wait at this moment."""
+        lane = self._lanes.get(chat)
+        return lane is not None and lane.rest_until > asyncio.get_running_loop().time()
+
+    def _lane(self, chat: str) -> _Lane:
+        return self._lanes.setdefault(chat, _Lane(chat, self._may_send, self._lanes))
+
+
+class _Lane:
+    """The queue of one chat; its task lives while something waits."""
+
+    def __init__(self, chat: str, may_send: Callable[[], bool], lanes: dict[str, _Lane]) -> None:
+        self.jobs: dict[str, tuple[int, int, Job]] = {}
+        self.busy: str | None = None
+        self.rest_until = 0.0
+        self.task: asyncio.Task[None] | None = None
+        self._chat = chat
+        self._may_send = may_send
+        self._lanes = lanes
+        self._heap: list[tuple[int, int, str]] = []
+        self._count = count()
+
+    def put(self, rank: Rank, key: str, job: Job) -> None:
+        if rank is Rank.STREAM and self.rest_until > asyncio.get_running_loop().time():
+            return
+        before = self.jobs.get(key)
+        order = before[1] if before is not None and before[0] <= rank else next(self._count)
+        place = (min(rank, before[0]) if before is not None else int(rank), order)
+        self.jobs[key] = (*place, job)
+        heapq.heappush(self._heap, (*place, key))
+        if self.task is None or self.task.done():
+            self.task = asyncio.create_task(self._work(), name=f"lane {self._chat}")
+
+    async def _work(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._heap:
+            if self.rest_until > loop.time():
+                self._drop_streams()
+                await asyncio.sleep(self.rest_until - loop.time())
+            if not self._heap:
+                break
+            rank, order, key = heapq.heappop(self._heap)
+            found = self.jobs.get(key)
+            if found is None or found[:2] != (rank, order):
+                continue
+            del self.jobs[key]
+            if self._may_send():
+                await self._one(Rank(rank), key, found[2])
+            elif not self._may_send():
+                self.jobs.clear()
+                self._heap.clear()
+        self.task = None
+        if self.rest_until <= loop.time():
+            self._lanes.pop(self._chat, None)
+
+    async def _one(self, rank: Rank, key: str, job: Job) -> None:
+        self.busy = key
+        try:
+            again = await job()
+        except Exception:  # noqa: BLE001  # the edge of a job: one that fails must not end its chat's lane
+            _log.exception("a job of the lane %s failed: %s", self._chat, key)
+            again = None
+        finally:
+            self.busy = None
+        if again is not None:
+            self.rest_until = asyncio.get_running_loop().time() + again
+            if rank is not Rank.STREAM and key not in self.jobs:
+                self.put(rank, key, job)
+
+    def _drop_streams(self) -> None:
+        for key in [key for key, job in self.jobs.items() if job[0] == Rank.STREAM]:
+            del self.jobs[key]

@@ -1,0 +1,190 @@
+"""The seam between the kit and a platform: what a platform can show, what it declares, what became of a send.
+
+A platform folder brings one class with the shape of `Platform`; everything else (rules, order, repeats, repair) is in
+`relay`, `desk` and `core/life`. This file must not know any platform. `docs/adding-a-platform.md` walks through it.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from core.model import Value
+
+if TYPE_CHECKING:
+    from adapters.desk import Desk
+
+# ── what is shown ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Button(Value):
+    """One button: it carries a payload (passed on unread) or opens an address, never both."""
+
+    label: str
+    payload: str | None = None
+    url: str | None = None
+    style: Literal["plain", "yes", "no", "danger"] = "plain"
+
+
+class Block(Value):
+    """A piece of a card. `title`, `text`, `state` and `small` are plain text; `code` is shown exactly and whole.
+
+    `markdown` is what an agent wrote; a platform may format it. `quote` is a stranger's text, shown as text.
+    """
+
+    kind: Literal["title", "text", "markdown", "code", "quote", "state", "small"]
+    text: str
+
+
+class Prompt(Value):
+    """An invitation to reply to this message with a text. person: whose reply is wanted, in a group."""
+
+    placeholder: str = ""
+    person: str | None = None
+
+
+class View(Value):
+    """What a message shows: pieces from top to bottom, rows of buttons, a prompt.
+
+    of: the id of the request or run, for the platform's own bookkeeping. plain: send it without any formatting, because
+    the platform refused the formatted one. only: whom alone it is shown to, where the platform can.
+    """
+
+    blocks: tuple[Block, ...] = ()
+    rows: tuple[tuple[Button, ...], ...] = ()
+    prompt: Prompt | None = None
+    of: str = ""
+    plain: bool = False
+    only: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All pieces as one plain text; what a platform without formatting sends."""
+        return "\n\n".join(block.text for block in self.blocks if block.text)
+
+    @property
+    def buttons(self) -> tuple[Button, ...]:
+        """All buttons, from the first row to the last."""
+        return tuple(button for row in self.rows for button in row)
+
+
+# ── what became of a send ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The platform has it. message: the platform's id, or what was edited."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """Nobody knows whether the platform has it: the connection broke after the request was on its way."""
+
+    reason: str = "no answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The platform surely does not have it.
+
+    kind: `later` wait `retry_after` seconds (None: the relay's own growing pauses) · `markup` the formatting was
+    refused, the same text plain may pass · `same` it shows exactly this already · `gone` the message is not there ·
+    `final` it will never pass (blocked, removed, forbidden, too long).
+    """
+
+    kind: Literal["later", "markup", "same", "gone", "final"]
+    reason: str
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Migrated:
+    """The chat has a new id; send there."""
+
+    place: str
+
+
+Outcome: TypeAlias = Sent | Unclear | Refused | Migrated
+
+# ── what a platform is ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Limits(Value):
+    """What a platform allows; checked where payloads are encoded, so that nothing is refused for its size.
+
+    text_max: of one message, as `Platform.measure` counts. payload_max: bytes of UTF-8. label_max: characters.
+    row_buttons, card_buttons: how many. file_max: bytes of an upload, 0 for none. notice_max: characters of an answer
+    to a press. edit_gap: seconds between two streaming edits of a message. typing_every: seconds, 0 for none. repeats:
+    it recognises a send that is repeated under the same nonce. whispers: it can show something to one person of a
+    group. send_timeout: seconds after which a call counts as unclear.
+    """
+
+    text_max: int
+    payload_max: int = 64
+    label_max: int = 40
+    row_buttons: int = 5
+    card_buttons: int = 25
+    can_edit: bool = True
+    can_delete: bool = True
+    links: bool = True
+    file_max: int = 0
+    notice_max: int = 200
+    edit_gap: float = 3.0
+    typing_every: float = 4.0
+    repeats: bool = False
+    whispers: bool = False
+    send_timeout: float = 30.0
+
+
+class Platform(Protocol):
+    """One front end's connection. Verbs return an `Outcome` for whatever the platform says and raise only for bugs.
+
+    prefix: of its origins, `tg` of `tg-42.7`. name: as people call it.
+    """
+
+    prefix: str
+    name: str
+    limits: Limits
+
+    def connect(self, desk: Desk) -> AbstractAsyncContextManager[None]:
+        """Receive events while the context lasts and bring each to the desk; confirm it to the platform afterwards."""
+        ...
+
+    def alive(self) -> bool:
+        """Tell whether the transport made progress lately; a deaf front end stops being a listener."""
+        ...
+
+    def measure(self, view: View) -> int:
+        """Count a view's text in the platform's own units, after its own formatting."""
+        ...
+
+    def chat(self, place: str) -> str:
+        """Tell to which chat a place belongs: order and rate limits are per chat, and a topic is in one."""
+        ...
+
+    def is_private(self, place: str) -> bool:
+        """Tell whether a place is a one-to-one chat."""
+        ...
+
+    async def post(self, place: str, view: View, *, nonce: str, reply_to: str | None = None) -> Outcome:
+        """Send a message. nonce: the same for a repeat of the same send."""
+        ...
+
+    async def edit(self, place: str, message: str, view: View) -> Outcome:
+        """Make a message show a view; buttons that it does not name go away."""
+        ...
+
+    async def remove(self, place: str, message: str) -> Outcome:
+        """Delete a message, ours or a person's."""
+        ...
+
+    async def typing(self, place: str) -> None:
+        """Show that something is being written; nobody minds when that fails."""
+        ...
+
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
+        """Send a file."""
+        ...
