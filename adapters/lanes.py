@@ -2,7 +2,7 @@
 
     0 answers to people    1 final texts and new requests    2 edits of cards    3 what streams
 
-A job with a key replaces the one that waits under the same key (it is always drawn when its turn comes); what streams is
+A job with a key replaces the one that waits under the same key (it is drawn when its turn comes); what streams is
 dropped while the chat has to wait. A job tells how long the chat must rest before it is tried again. It knows no
 platform and no card. Source: DESIGN section 8 ("Priority per chat"), C107.
 """
@@ -39,6 +39,7 @@ class Lanes:
     """
 
     def __init__(self, may_send: Callable[[], bool]) -> None:
+        self.everywhere = 0.0
         self._may_send = may_send
         self._lanes: dict[str, _Lane] = {}
 
@@ -52,6 +53,7 @@ class Lanes:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        self._lanes.clear()
 
     def put(self, chat: str, rank: Rank, key: str, job: Job) -> None:
         """Queue a job; one that waits or is under way under the same key makes way for it, or is done once more."""
@@ -65,28 +67,40 @@ class Lanes:
     def rests(self, chat: str) -> bool:
         """Tell whether a chat has to wait at this moment."""
         lane = self._lanes.get(chat)
-        return lane is not None and lane.rest_until > asyncio.get_running_loop().time()
+        until = max(self.everywhere, lane.rest_until if lane is not None else 0.0)
+        return until > asyncio.get_running_loop().time()
+
+    def rest_everywhere(self, seconds: float) -> None:
+        """Let all chats wait: the platform said so for the whole bot."""
+        self.everywhere = max(self.everywhere, asyncio.get_running_loop().time() + seconds)
+
+    def may_send(self) -> bool:
+        """Tell whether this process may send at all."""
+        return self._may_send()
+
+    def leave(self, chat: str) -> None:
+        """Forget a lane that is empty."""
+        self._lanes.pop(chat, None)
 
     def _lane(self, chat: str) -> _Lane:
-        return self._lanes.setdefault(chat, _Lane(chat, self._may_send, self._lanes))
+        return self._lanes.setdefault(chat, _Lane(chat, self))
 
 
 class _Lane:
     """The queue of one chat; its task lives while something waits."""
 
-    def __init__(self, chat: str, may_send: Callable[[], bool], lanes: dict[str, _Lane]) -> None:
+    def __init__(self, chat: str, lanes: Lanes) -> None:
         self.jobs: dict[str, tuple[int, int, Job]] = {}
         self.busy: str | None = None
         self.rest_until = 0.0
         self.task: asyncio.Task[None] | None = None
         self._chat = chat
-        self._may_send = may_send
         self._lanes = lanes
         self._heap: list[tuple[int, int, str]] = []
         self._count = count()
 
     def put(self, rank: Rank, key: str, job: Job) -> None:
-        if rank is Rank.STREAM and self.rest_until > asyncio.get_running_loop().time():
+        if rank is Rank.STREAM and self._lanes.rests(self._chat):
             return
         before = self.jobs.get(key)
         order = before[1] if before is not None and before[0] <= rank else next(self._count)
@@ -99,26 +113,24 @@ class _Lane:
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
         while self._heap:
-            if self.rest_until > loop.time():
+            while (rest := max(self.rest_until, self._lanes.everywhere) - loop.time()) > 0:
                 self._drop_streams()
-                await asyncio.sleep(self.rest_until - loop.time())
-            if not self._heap:
-                break
+                await asyncio.sleep(rest)
             rank, order, key = heapq.heappop(self._heap)
             found = self.jobs.get(key)
             if found is None or found[:2] != (rank, order):
                 continue
             del self.jobs[key]
-            if self._may_send():
-                await self._one(Rank(rank), key, found[2])
-            elif not self._may_send():
+            if self._lanes.may_send():
+                await self._one(Rank(rank), order, key, found[2])
+            else:
                 self.jobs.clear()
                 self._heap.clear()
         self.task = None
         if self.rest_until <= loop.time():
-            self._lanes.pop(self._chat, None)
+            self._lanes.leave(self._chat)
 
-    async def _one(self, rank: Rank, key: str, job: Job) -> None:
+    async def _one(self, rank: Rank, order: int, key: str, job: Job) -> None:
         self.busy = key
         try:
             again = await job()
@@ -130,7 +142,8 @@ class _Lane:
         if again is not None:
             self.rest_until = asyncio.get_running_loop().time() + again
             if rank is not Rank.STREAM and key not in self.jobs:
-                self.put(rank, key, job)
+                self.jobs[key] = (int(rank), order, job)
+                heapq.heappush(self._heap, (int(rank), order, key))
 
     def _drop_streams(self) -> None:
         for key in [key for key, job in self.jobs.items() if job[0] == Rank.STREAM]:

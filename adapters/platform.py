@@ -90,14 +90,15 @@ class Unclear:
 class Refused:
     """The platform surely does not have it.
 
-    kind: `later` wait `retry_after` seconds (None: the relay's own growing pauses) · `markup` the formatting was
-    refused, the same text plain may pass · `same` it shows exactly this already · `gone` the message is not there ·
-    `final` it will never pass (blocked, removed, forbidden, too long).
+    kind: `later` wait `retry_after` seconds (None: the relay's own growing pauses; wide: all chats of the bot) ·
+    `markup` the formatting was refused, the same text plain may pass · `same` it shows exactly this already · `gone`
+    the message is not there · `final` it will never pass (blocked, removed, forbidden, too long).
     """
 
     kind: Literal["later", "markup", "same", "gone", "final"]
     reason: str
     retry_after: float | None = None
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)

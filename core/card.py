@@ -41,12 +41,14 @@ class Posted(Value):
     """How far the history of a conversation was brought to its platform.
 
     seq: everything up to this entry is done with. sending: the entry after it that is under way. parts: how many of
-    its parts are known to have arrived. unclear: entries whose arrival is unknown; they are not sent again.
+    its parts are known to have arrived; part `parts` was announced. unsent: it surely did not arrive. unclear: entries
+    whose arrival is unknown; they are not sent again.
     """
 
     seq: int = 0
     sending: int | None = None
     parts: int = 0
+    unsent: bool = False
     unclear: tuple[int, ...] = ()
 
 

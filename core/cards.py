@@ -10,7 +10,9 @@ from core.commit import Committer
 from core.keys import Index
 from core.life import card as life
 from core.life import posting as texts
+from core.life.alias import Alias, alias
 from core.life.decision import Refusal
+from core.life.once import Appoint, Once, appoint, once
 from core.life.result import Kept, Showing
 from core.store import Store
 
@@ -97,9 +99,25 @@ class Cards:
         """Remember to what a platform's message belongs, in the partition of its place."""
         return await self._committer.carry(life.point, event, self._store.place(event.place))
 
+    async def alias(self, event: Alias) -> Kept | Refusal:
+        """Let a second place point to a conversation."""
+        return await self._committer.carry(alias, event, self._store.place(event.place))
+
+    async def once(self, event: Once) -> Kept | Refusal:
+        """Tell whether a platform's update is answered for the first time."""
+        return await self._committer.carry(once, event, self._store.place(event.place))
+
+    async def appoint(self, event: Appoint) -> Kept | Refusal:
+        """Choose the agent for what is said from now on."""
+        return await self._committer.carry(appoint, event, self._at(event.conversation))
+
     async def posting(self, event: texts.Posting) -> Kept | Refusal:
         """Announce the next part of a text."""
         return await self._committer.carry(texts.posting, event, self._at(event.conversation))
+
+    async def unsent(self, event: texts.Unsent) -> Kept | Refusal:
+        """Record that the announced part surely did not arrive."""
+        return await self._committer.carry(texts.unsent, event, self._at(event.conversation))
 
     async def arrived(self, event: texts.Arrived) -> Kept | Refusal:
         """Record that a text arrived, or that nobody knows."""

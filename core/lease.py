@@ -64,7 +64,8 @@ class Lease:
     """This process's lease in every partition, kept up for as long as the context lasts.
 
     span: seconds. prefixes: the origins that this process serves as a front end ("chat-"). replaced: called with the
-    old id after the lease was lost and a new one taken; what was held under the old id is lost.
+    old id after the lease was lost and a new one taken; what was held under the old id is lost. alive: while it says no
+    nothing is renewed: a front end whose transport is deaf is no listener.
     """
 
     def __init__(
@@ -75,8 +76,10 @@ class Lease:
         span: float = 30.0,
         prefixes: tuple[str, ...] = (),
         replaced: Callable[[str], None] | None = None,
+        alive: Callable[[], bool] = lambda: True,
     ) -> None:
         self.id = fresh("w", 0)
+        self._alive = alive
         self._broker = broker
         self._kind: Literal["worker", "web", "bot", "terminal"] = kind
         self._span = span
@@ -119,6 +122,8 @@ class Lease:
         """Renew the lease until the task is cancelled; begin anew when it was swept."""
         while True:
             await asyncio.sleep(self._span / 3)
+            if not self._alive():
+                continue
             try:
                 if await self._beat(first=False):
                     continue

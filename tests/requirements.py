@@ -119,8 +119,9 @@ TITLES: Final[dict[str, str]] = {
 }
 
 PROVED: Final[dict[str, tuple[Surface, ...]]] = {
-    "C01": ("broker", "api", "page"),
+    "C01": ("broker", "api", "page", "kit"),
     "C02": ("broker", "api"),
+    "C04": ("kit",),
     "C07": ("broker",),
     "C08": ("broker",),
     "C12": ("api",),

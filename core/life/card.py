@@ -222,7 +222,7 @@ def unshowable(d: Draft, e: Unshowable) -> Kept | Refusal:
         return Kept()
     d.put(("card", card.id), card.changed(state="failed", reason=e.reason, final=True))
     d.want(Settle("unshown", f"{card.of} {card.place}", of=where), Settle("debt", member(card, of), of=where))
-    if isinstance(of, Request) and of.state == "open":
+    if isinstance(of, Request) and of.state == "open" and card.place not in of.not_shown:
         d.save_request(of, not_shown={**of.not_shown, card.place: e.reason})
         d.tell(of.conversation, "request.updated", of.run, request=of.id, not_shown=card.place, reason=e.reason)
     return Kept()

@@ -20,7 +20,7 @@ UNCLEAR_KEPT = 20
 class Posting:
     """A front end is about to send part `part` (0-based) of entry `seq` of a conversation's history.
 
-    again: the send before surely did not arrive, or the platform recognises a repeat.
+    again: the platform recognises a repeat.
     """
 
     conversation: str
@@ -28,6 +28,14 @@ class Posting:
     seq: int
     part: int = 0
     again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """The part that was announced surely did not arrive: it will be sent again."""
+
+    conversation: str
+    seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +62,18 @@ def posting(d: Draft, e: Posting) -> Kept | Refusal:
     posted = d.posted(e.conversation)
     if e.seq <= posted.seq:
         return Refusal("conflict", f"entry {e.seq} of {e.conversation!r} was sent already")
-    if posted.sending == e.seq and e.part <= posted.parts and not e.again:
+    known = posted.sending == e.seq and e.part <= posted.parts
+    if known and not e.again and not (posted.unsent and e.part == posted.parts):
         return Refusal("conflict", f"whether part {e.part} of entry {e.seq} of {e.conversation!r} arrived is unclear")
-    d.put(("posted", e.conversation), posted.changed(sending=e.seq, parts=e.part))
+    d.put(("posted", e.conversation), posted.changed(sending=e.seq, parts=e.part, unsent=False))
+    return Kept()
+
+
+def unsent(d: Draft, e: Unsent) -> Kept:
+    """Keep that the part under way did not arrive, so that it is sent again also after a crash."""
+    posted = d.posted(e.conversation)
+    if posted.sending == e.seq:
+        d.put(("posted", e.conversation), posted.changed(unsent=True))
     return Kept()
 
 
@@ -65,7 +82,9 @@ def arrived(d: Draft, e: Arrived) -> Kept:
     posted = d.posted(e.conversation)
     if e.seq > posted.seq:
         unclear = (*posted.unclear, e.seq)[-UNCLEAR_KEPT:] if e.unclear else posted.unclear
-        d.put(("posted", e.conversation), posted.changed(seq=e.seq, sending=None, parts=0, unclear=unclear))
+        d.put(
+            ("posted", e.conversation), posted.changed(seq=e.seq, sending=None, parts=0, unsent=False, unclear=unclear)
+        )
     return Kept()
 
 
@@ -74,6 +93,6 @@ def brought(d: Draft, e: Brought) -> Kept | Refusal:
     d.guard(Guard("length", ("conversation", e.conversation), fence=e.end))
     posted = d.posted(e.conversation)
     if e.end > posted.seq:
-        d.put(("posted", e.conversation), posted.changed(seq=e.end, sending=None, parts=0))
+        d.put(("posted", e.conversation), posted.changed(seq=e.end, sending=None, parts=0, unsent=False))
     d.want(Settle("outbox", e.conversation, of=prefix(e.origin)))
     return Kept()

@@ -1,0 +1,336 @@
+"""The desk: what a person did on a platform (text, press, command, edit, file) becomes an event; the outcome, a notice.
+
+It decides nothing: rules stand in `core/life`. Each event carries the platform's own key and takes effect once; what it
+did is stored when a verb returns, so a platform confirms the update to itself afterwards. Nothing that a person wrote
+is logged here. It knows no platform. Source: DESIGN sections 6 and 8, C06, C36, C38, C123, C124, C127, C128.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self
+
+from adapters.outcomes import Notice, notice
+from adapters.platform import Platform
+from adapters.relay import Relay
+from adapters.shows import Shows, withdrawn
+from core.broker import Broker
+from core.errors import FileRefused, StoreError
+from core.files import FileStore
+from core.life.decision import Refusal
+from core.life.event import Reset, Said
+from core.life.once import Appoint, Once
+from core.life.pressed import Pressed
+from core.life.result import Answered, Kept, Result, Sent, Told
+from core.model import Conversation, Origin, Person
+from core.press import read
+from core.presses import Presses
+from core.trace import emit
+
+_log = logging.getLogger(__name__)
+NOT_STORED = Notice(text="Not stored: Sayso cannot reach its store right now. Try again.", alert=True)
+LATER = Notice(text="Received. The card will show what came of it.", pending=True)
+NO_BUTTON = Notice(text="This button is not known.", alert=True)
+NOT_YOURS = "This is not yours to answer."
+NO_LINKS = Notice(text="I do not open links from here: send the file itself.", alert=True)
+STRANGERS = frozenset({"unknown", "not_allowed"})
+
+
+class Doors(Protocol):
+    """Who may come in: accounts that were paired, the lists of people of groups."""
+
+    async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
+        """Tell who an account is to us, or what to say to a stranger (how to be let in)."""
+        ...
+
+    async def people(self, place: str) -> tuple[str, ...]:
+        """List the ids of those who may talk to the agent in a group; empty means nobody."""
+        ...
+
+
+class Open:
+    """Doors for a platform that lets in only whom it knows (a terminal of the owner, a test)."""
+
+    def __init__(self, people: tuple[str, ...] = ()) -> None:
+        self._people = people
+
+    async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
+        """Let everybody in as who they are."""
+        return person
+
+    async def people(self, place: str) -> tuple[str, ...]:
+        """The same list for every group."""
+        return self._people
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place as it is known here. origin: under which its conversation lives, also after a chat got a new id."""
+
+    origin: str
+    conversation: Conversation | None
+
+
+class Desk:
+    """What a platform folder brings its events to, for as long as the context lasts.
+
+    agents: names, the default first. doors: who is let in. patience: seconds that a press is waited for before it is
+    answered without its outcome. files: None where no files are taken.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        platform: Platform,
+        relay: Relay,
+        *,
+        agents: Sequence[str],
+        doors: Doors,
+        files: FileStore | None = None,
+        patience: float = 1.0,
+    ) -> None:
+        self._broker = broker
+        self._platform = platform
+        self._relay = relay
+        self._agents = tuple(agents)
+        self._doors = doors
+        self._files = files
+        self._patience = patience
+        self._presses = Presses(broker)
+        self._shows = Shows(broker, platform.limits, agents)
+        self._late: set[asyncio.Task[Notice]] = set()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.gather(*self._late, return_exceptions=True)
+
+    # ── what comes in ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def text(
+        self,
+        place: str,
+        message: str,
+        text: str,
+        person: Person,
+        *,
+        key: str,
+        reply_to: str | None = None,
+        files: tuple[str, ...] = (),
+        links: tuple[str, ...] = (),
+    ) -> Notice | None:
+        """A person wrote something; what there is to say about it is posted as an answer, and returned.
+
+        message, reply_to: the platform's ids. key: of the update; a repeat changes nothing and is not answered again.
+        files: ids that `file` gave. links: attachments that are only addresses; never fetched.
+        Raises: `StoreError` when it could not be stored: do not confirm the update.
+        """
+        who = await self._doors.admit(person, place, self._private(place))
+        if isinstance(who, Notice):
+            return await self._turned_away(place, key, who, person, message)
+        said = await self._said(place, text, who, key, reply_to, files)
+        if isinstance(said, Refusal) and said.code == "secret":
+            self._relay.remove(place, message)
+        answer = NO_LINKS if links else await self._answer(place, said, who)
+        if answer is not None and await self._first(place, key):
+            self._post(place, answer, said, who, message)
+        return answer
+
+    async def command(self, place: str, name: str, argument: str, person: Person, *, key: str) -> Notice:
+        """A person gave a command by the platform's own means; the platform shows the outcome in its own way."""
+        who = await self._doors.admit(person, place, self._private(place))
+        if isinstance(who, Notice):
+            return who
+        said = await self._said(place, f"/{name} {argument}".strip(), who, key, None, ())
+        return await self._answer(place, said, who) or Notice(text="Done.")
+
+    async def edit(self, place: str, message: str, text: str, person: Person, *, key: str) -> Notice | None:
+        """A person edited what they wrote: nothing is done again, and they are told that what they wrote first stands.
+
+        text: as it reads now; platforms that know the former text only call this when it differs.
+        """
+        who = await self._doors.admit(person, place, self._private(place))
+        if isinstance(who, Notice):
+            return None
+        said = await self._said(place, text, who, key, None, (), edited=True)
+        answer = notice(said)
+        if answer is not None and await self._first(place, key):
+            self._post(place, answer, said, who, message)
+        return answer
+
+    async def press(self, place: str, message: str, payload: str, person: Person, *, key: str) -> Notice:
+        """A person pressed a button: the true outcome, in at most as many characters as the platform answers with.
+
+        Where the outcome takes longer than a second, the answer says so (`pending`) and the card shows it.
+        """
+        task = asyncio.create_task(self._press(place, message, payload, person, key))
+        self._late.add(task)
+        task.add_done_callback(self._late.discard)
+        try:
+            async with asyncio.timeout(self._patience):
+                return await asyncio.shield(task)
+        except TimeoutError:
+            return LATER
+
+    async def file(
+        self,
+        place: str,
+        name: str,
+        content: bytes | AsyncIterator[bytes],
+        person: Person,
+        type: str = "application/octet-stream",
+    ) -> str:
+        """Take in a file; returns its id, for `text`. The name is only ever shown, never a path.
+
+        Raises: `FileRefused` with words for the person: too large, no room, no files here.
+        """
+        who = await self._doors.admit(person, place, self._private(place))
+        if self._files is None or isinstance(who, Notice):
+            raise FileRefused("no files are taken here")
+        return (await self._files.put(content, name, owner=who.id, type=type)).id
+
+    # ── what is done with it ─────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _said(
+        self,
+        place: str,
+        text: str,
+        person: Person,
+        key: str,
+        reply_to: str | None,
+        files: tuple[str, ...],
+        *,
+        edited: bool = False,
+    ) -> Result | Refusal:
+        home = await self._home(place)
+        target = await self._broker.cards.target(home.origin, reply_to) if reply_to is not None else None
+        request = target.of if target is not None and target.of.startswith("q") else None
+        private = self._private(place)
+        return await self._broker.said(
+            Said(
+                origin=home.origin,
+                text=text,
+                person=person,
+                agent=self._agent(home),
+                key=key,
+                reply_to=request,
+                private=private,
+                people=() if private else await self._doors.people(place),
+                attachments=files,
+                edited=edited,
+            )
+        )
+
+    async def _press(self, place: str, message: str, payload: str, person: Person, key: str) -> Notice:
+        press = read(payload)
+        if press is None:
+            return NO_BUTTON
+        most = self._platform.limits.notice_max
+        try:
+            who = await self._doors.admit(person, place, self._private(place))
+            if isinstance(who, Notice):
+                return Notice(text=NOT_YOURS, alert=True)
+            person = who
+            home = await self._home(place)
+            if press.verb == "withdraw":
+                return await withdrawn(self._broker, press.id, person, home.conversation)
+            event = Pressed(press, person, home.origin, self._platform.prefix, key, message)
+            result = await self._presses.pressed(event)
+        except StoreError as lost:
+            _log.warning("a press on %s was not stored: %s", press.id, lost)
+            return NOT_STORED
+        if isinstance(result, Refusal) and result.code == "not_allowed":
+            _log.warning("a press on %s by %s was refused: not theirs", press.id, person.id)
+        emit("press.answered", of=press.id, verb=press.verb, refused=isinstance(result, Refusal))
+        return _pressed(result, press.verb, most)
+
+    async def _answer(self, place: str, said: Result | Refusal, person: Person) -> Notice | None:
+        """What there is to say to a person about what they said."""
+        match said:
+            case Told(command="edited"):
+                return notice(said)
+            case Told(command="agent", argument=str() as name) if name.strip():
+                return await self._appoint(place, name.strip(), person)
+            case Told():
+                return await self._shows.show(said, person, (await self._home(place)).conversation)
+            case Refusal(code="choose") if isinstance(open := said.standing.get("open"), list):
+                return await self._shows.which(person, [id for id in open if isinstance(id, str)])
+            case Answered(repeat=False) | Sent():
+                return None
+            case _:
+                return notice(said, 4_000)
+
+    async def _appoint(self, place: str, name: str, person: Person) -> Notice:
+        found = next((agent for agent in self._agents if agent.casefold() == name.casefold()), None)
+        if found is None:
+            return Notice(text=f"There is no agent of this name. There are: {', '.join(self._agents)}.", alert=True)
+        home = await self._home(place)
+        conversation = home.conversation
+        if conversation is None:
+            private = self._private(place)
+            people = () if private else await self._doors.people(place)
+            chosen = await self._broker.reset(Reset(home.origin, person, found, private, people))
+        else:
+            chosen = await self._broker.cards.appoint(Appoint(conversation.id, person, found))
+        refused = notice(chosen) if isinstance(chosen, Refusal) else None
+        return refused or Notice(text=f"{found} answers here from now on.")
+
+    def _post(self, place: str, answer: Notice, said: Result | Refusal | None, person: Person, reply_to: str) -> None:
+        """Answer a text; what is for one person only is not said aloud in a group."""
+        stranger = isinstance(said, Refusal) and said.code in STRANGERS
+        private = self._private(place)
+        if stranger and not private and not self._platform.limits.whispers:
+            _log.warning("what %s wrote at %s changed nothing: it is not theirs to say", person.id, place)
+            return
+        only = person.id if not private and answer.private and self._platform.limits.whispers else None
+        self._relay.say(place, answer, reply_to=reply_to, only=only)
+
+    async def _turned_away(self, place: str, key: str, answer: Notice, person: Person, reply_to: str) -> Notice:
+        """Tell a stranger how to be let in, where nobody else has to read it."""
+        aloud = self._private(place) or self._platform.limits.whispers
+        if aloud and await self._first(place, key):
+            only = None if self._private(place) else person.id
+            self._relay.say(place, answer, reply_to=reply_to, only=only)
+        return answer
+
+    async def _first(self, place: str, key: str) -> bool:
+        """Tell whether an update is answered for the first time."""
+        kept = await self._broker.cards.once(Once(place, key))
+        return isinstance(kept, Kept) and kept.note is True
+
+    async def _home(self, place: str) -> Place:
+        store = self._broker.store
+        pointer = (await store.read(store.place(place), [("origin", place)]))[("origin", place)].model
+        at = store.partition(pointer.conversation) if isinstance(pointer, Origin) else None
+        if at is None or not isinstance(pointer, Origin):
+            return Place(place, None)
+        found = await store.read(at, [("conversation", pointer.conversation)])
+        model = found[("conversation", pointer.conversation)].model
+        if not isinstance(model, Conversation) or model.deleted:
+            return Place(place, None)
+        return Place(model.origin, model)
+
+    def _agent(self, home: Place) -> str:
+        chosen = home.conversation.agent if home.conversation is not None else ""
+        return chosen if chosen in self._agents else next(iter(self._agents), "")
+
+    def _private(self, place: str) -> bool:
+        return self._platform.is_private(place)
+
+
+def _pressed(result: Result | Refusal, verb: str, most: int) -> Notice:
+    """Word the outcome of a press."""
+    if isinstance(result, Refusal) and result.code == "not_allowed" and "not yours" in result.text:
+        return Notice(text=NOT_YOURS, alert=True)
+    if isinstance(result, Told):
+        return Notice(text="Write your answer as a reply to the card.")
+    if isinstance(result, Kept) and verb == "show":
+        return Notice(text="It is shown again below.")
+    return notice(result, most) or Notice(text="Done.")

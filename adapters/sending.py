@@ -1,0 +1,106 @@
+"""Sends and edits with what is the same on every platform: time limits, moved chats, plain text as a fallback.
+
+A verb that does not come back in time, or fails in a way that nobody foresaw, is unclear. It knows no card.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from adapters.fit import Measure
+from adapters.platform import Limits, Migrated, Outcome, Platform, Refused, Sent, Unclear, View
+
+_log = logging.getLogger(__name__)
+Moved = Callable[[str, str], Awaitable[None]]
+
+
+class Sending:
+    """A platform's outbound verbs, made safe.
+
+    moved: told when a chat has a new id (old place, new place). rest: told how long the whole bot has to wait.
+    """
+
+    def __init__(self, platform: Platform, moved: Moved, rest: Callable[[float], None]) -> None:
+        self._platform = platform
+        self._rest = rest
+        self._moved = moved
+        self._now_at: dict[str, str] = {}
+
+    @property
+    def limits(self) -> Limits:
+        """What the platform allows."""
+        return self._platform.limits
+
+    @property
+    def measure(self) -> Measure:
+        """How the platform counts."""
+        return self._platform.measure
+
+    def at(self, place: str) -> str:
+        """Tell where a place is now."""
+        return self._now_at.get(place, place)
+
+    async def post(self, place: str, view: View, nonce: str, reply_to: str | None = None) -> Outcome:
+        """Send a message; where formatting is refused, the same text plain."""
+
+        async def send(at: str, shown: View) -> Outcome:
+            return await self._platform.post(at, shown, nonce=nonce, reply_to=reply_to)
+
+        return await self._with_fallbacks(place, view, send)
+
+    async def edit(self, place: str, message: str, view: View) -> Outcome:
+        """Make a message show a view; that it shows it already is as good."""
+
+        async def send(at: str, shown: View) -> Outcome:
+            return await self._platform.edit(at, message, shown)
+
+        found = await self._with_fallbacks(place, view, send)
+        return Sent(message) if isinstance(found, Refused) and found.kind == "same" else found
+
+    async def upload(self, place: str, name: str, content: bytes, nonce: str) -> Outcome:
+        """Send a file."""
+
+        async def send(at: str, shown: View) -> Outcome:
+            return await self._platform.upload(at, name, content, nonce=nonce)
+
+        return await self._with_fallbacks(place, View(), send)
+
+    async def remove(self, place: str, message: str) -> Outcome:
+        """Delete a message; that it is gone is as good."""
+        found = await self._bounded(self._platform.remove(self.at(place), message))
+        return Sent(message) if isinstance(found, Refused) and found.kind == "gone" else found
+
+    async def typing(self, place: str) -> None:
+        """Show that something is being written."""
+        try:
+            async with asyncio.timeout(self.limits.send_timeout):
+                await self._platform.typing(self.at(place))
+        except Exception as error:  # noqa: BLE001  # nobody minds: it is a nicety
+            _log.debug("typing at %s failed: %s", place, error)
+
+    async def _with_fallbacks(self, place: str, view: View, send: Callable[[str, View], Awaitable[Outcome]]) -> Outcome:
+        found = await self._bounded(send(self.at(place), view))
+        if isinstance(found, Migrated):
+            _log.info("%s goes on as %s", place, found.place)
+            self._now_at[place] = found.place
+            await self._moved(place, found.place)
+            found = await self._bounded(send(found.place, view))
+        if isinstance(found, Refused) and found.kind == "markup":
+            _log.warning("the formatting of %s was refused, sent plain: %s", view.of or "a text", found.reason)
+            found = await self._bounded(send(self.at(place), view.changed(plain=True)))
+        return found
+
+    async def _bounded(self, call: Awaitable[Outcome]) -> Outcome:
+        try:
+            async with asyncio.timeout(self.limits.send_timeout):
+                found = await call
+            if isinstance(found, Refused) and found.wide and found.retry_after:
+                self._rest(found.retry_after)
+            return found
+        except TimeoutError:
+            return Unclear(f"no answer within {self.limits.send_timeout:g} s")
+        except Exception as error:  # noqa: BLE001  # a platform's bug must not end the lane of its chat
+            _log.exception("%s failed in a way that its folder did not foresee", self._platform.name)
+            return Unclear(repr(error))

@@ -1,0 +1,251 @@
+"""Cards on a platform, kept in step with what they are of: shown, put on the ledger, edited, repaired, given up.
+
+Works member by member from what `core.cards` says is owed; each job draws the card anew when its turn comes, so it
+always shows what is true then. It knows no platform. Source: DESIGN sections 6 and 8, C04, C50, C51, C63.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from adapters.cards import Sight, request_view
+from adapters.fit import Fitted, fit, squeezed
+from adapters.outcomes import Clock
+from adapters.platform import Migrated, Outcome, Refused, Sent, Unclear, View
+from adapters.sending import Sending
+from adapters.status import gone_view, status_view
+from core.broker import Broker
+from core.card import Card
+from core.life.card import Edited, Ledger, Point, Show, Unshowable
+from core.life.decision import Refusal
+from core.life.result import Showing as Begun
+from core.model import Conversation
+from core.question import Request, SecretField
+from core.trace import emit
+
+_log = logging.getLogger(__name__)
+FIRST_PAUSE = 1.0
+LAST_PAUSE = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What a run is writing and doing at this moment, as far as it was told."""
+
+    tail: str = ""
+    doing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A card as it should look now, and the revision that this is."""
+
+    view: View
+    rev: int
+    turned: int
+    fitted: Fitted
+
+
+class Showing:
+    """The showing of cards on one platform.
+
+    link: the address of a request's page on the dashboard, None without a public one. again: called with the seconds
+    after which something owed is due again. writing: what a run is writing now.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        sending: Sending,
+        *,
+        is_private: Callable[[str], bool],
+        link: Callable[[str], str | None],
+        clock: Clock,
+        again: Callable[[float], None],
+        writing: Callable[[str], Writing],
+    ) -> None:
+        self._broker = broker
+        self._sending = sending
+        self._is_private = is_private
+        self._link = link
+        self._clock = clock
+        self._again = again
+        self._writing = writing
+        self._tries: dict[str, int] = {}
+        self._looks: dict[tuple[str, str], View] = {}
+
+    # ── showing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def show(self, of: str, place: str) -> float | None:
+        """Show a request that is open, as a new message."""
+        begun = await self._broker.cards.show(Show(of, "request", place))
+        return await self._send(begun)
+
+    async def show_status(self, run: str, place: str) -> float | None:
+        """Show the status of a run, as a new message."""
+        begun = await self._broker.cards.show(Show(run, "status", place))
+        return await self._send(begun)
+
+    async def _send(self, begun: Begun | Refusal) -> float | None:
+        card = await self._broker.cards.card(begun.card) if isinstance(begun, Begun) and begun.card else None
+        if card is None:
+            return None
+        drawn = await self._draw(card)
+        outcome = await self._post(card, drawn)
+        if not isinstance(outcome, Sent):
+            return await self._failed(card, outcome)
+        self._tries.pop(card.id, None)
+        self._remember(card, outcome.message, drawn.view)
+        if card.kind == "request":
+            await self._broker.cards.point(Point(card.place, outcome.message, card.of, card.conversation))
+        await self._broker.cards.ledger(Ledger(card.id, outcome.message, drawn.rev, drawn.turned))
+        emit("card.shown", card=card.id, of=card.of, place=card.place, attempt=card.attempt)
+        return None
+
+    async def _post(self, card: Card, drawn: Drawn) -> Outcome:
+        """Send a card's messages in order; the buttons are on the last one, which is the card."""
+        nonce = f"{card.id}.{len(card.messages)}"
+        *before, last = drawn.fitted.parts
+        for number, part in enumerate(before):
+            outcome = await self._sending.post(card.place, part, f"{nonce}.{number}")
+            if not isinstance(outcome, Sent):
+                return outcome
+        if drawn.fitted.attach is not None:
+            outcome = await self._sending.upload(
+                card.place, f"{card.of}.txt", drawn.fitted.attach.encode(), f"{nonce}.file"
+            )
+            if not isinstance(outcome, Sent):
+                return outcome
+        return await self._sending.post(card.place, last, nonce)
+
+    # ── repairing ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def repair(self, id: str, *, owed: bool = True) -> float | None:
+        """Bring a card up to date, on every message that carries it. owed: the state wants it, not only a stream."""
+        card = await self._broker.cards.card(id)
+        if card is None:
+            return None
+        drawn = await self._draw(card)
+        if card.state == "failed":
+            await self._broker.cards.unshowable(Unshowable(card.id, card.reason or "it could not be shown"))
+            return None
+        worst: Outcome | None = None
+        for message in card.messages:
+            outcome = await self._edit(card, message, drawn)
+            if isinstance(outcome, Refused) and outcome.kind == "gone":
+                outcome = Sent(message)
+            if isinstance(outcome, Sent):
+                self._remember(card, message, drawn.view)
+            elif worst is None or not isinstance(worst, Refused) or worst.kind != "later":
+                worst = outcome
+        if worst is not None:
+            return await self._failed(card, worst)
+        self._tries.pop(card.id, None)
+        if owed or (drawn.rev, drawn.turned) != card.shown:
+            await self._broker.cards.edited(Edited(card.id, drawn.rev, drawn.turned))
+        emit("card.edited", card=card.id, of=card.of, place=card.place, rev=drawn.rev)
+        return None
+
+    async def _edit(self, card: Card, message: str, drawn: Drawn) -> Outcome:
+        if self._looks.get((card.place, message)) == drawn.view:
+            return Sent(message)
+        if self._sending.limits.can_edit:
+            return await self._sending.edit(card.place, message, drawn.fitted.parts[-1])
+        if drawn.view.rows or card.final or message != card.messages[-1]:
+            return Sent(message)
+        state = View(blocks=tuple(b for b in drawn.view.blocks if b.kind in ("title", "state")), of=card.of)
+        outcome = await self._sending.post(
+            card.place, squeezed(state, self._sending.limits, self._sending.measure), f"{card.id}.end", reply_to=message
+        )
+        return Sent(message) if isinstance(outcome, Sent) else outcome
+
+    def _remember(self, card: Card, message: str, view: View) -> None:
+        self._looks[(card.place, message)] = view
+        if len(self._looks) > 5_000:
+            self._looks.pop(next(iter(self._looks)))
+
+    # ── what did not pass ────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _failed(self, card: Card, outcome: Outcome) -> float | None:
+        match outcome:
+            case Refused(kind="later", retry_after=float() | int() as pause):
+                await self._broker.cards.unshowable(Unshowable(card.id, outcome.reason, int(pause * 1000)))
+                self._again(pause)
+                return float(pause)
+            case Refused(kind="later") | Unclear() | Migrated():
+                pause = self._pause(card.id)
+                reason = outcome.reason if not isinstance(outcome, Migrated) else "the chat moved twice"
+                await self._broker.cards.unshowable(Unshowable(card.id, reason, int(pause * 1000)))
+                self._again(pause)
+                return None
+            case Refused():
+                _log.warning("card %s of %s cannot be shown at %s: %s", card.id, card.of, card.place, outcome.reason)
+                await self._broker.cards.unshowable(Unshowable(card.id, outcome.reason))
+                emit("card.refused", card=card.id, of=card.of, place=card.place)
+                return None
+            case Sent():
+                return None
+
+    def _pause(self, id: str) -> float:
+        tries = self._tries.get(id, 0)
+        self._tries[id] = tries + 1
+        return min(LAST_PAUSE, FIRST_PAUSE * 2.0**tries)
+
+    # ── drawing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _draw(self, card: Card) -> Drawn:
+        limits, measure = self._sending.limits, self._sending.measure
+        if card.kind == "status":
+            run = await self._broker.peek(card.of)
+            if run is None:
+                view = gone_view(card.of)
+            else:
+                writing = self._writing(run.root)
+                view = status_view(run, card, limits, tail=writing.tail, doing=writing.doing)
+            view = squeezed(view, limits, measure)
+            return Drawn(view, run.rev if run is not None else 0, card.turned, Fitted((view,)))
+        request = await self._request(card.of)
+        if request is None:
+            view = squeezed(gone_view(card.of), limits, measure)
+            return Drawn(view, 0, card.turned, Fitted((view,)))
+        return await self._draw_request(request, card)
+
+    async def _draw_request(self, request: Request, card: Card) -> Drawn:
+        limits, measure = self._sending.limits, self._sending.measure
+        whole = await self._broker.whole(request)
+        sight = await self._sight(request, card)
+        if request.body and whole is request:
+            sight = replace(sight, whole=request.question.subject is None)
+        run = await self._broker.peek(request.run)
+        view = request_view(whole, card, run, sight)
+        fitted = fit(view, limits, measure) if request.state == "open" else None
+        if fitted is None:
+            fitted = Fitted((squeezed(view, limits, measure),))
+        elif not fitted.whole and request.question.subject is not None:
+            view = request_view(whole, card, run, replace(sight, whole=False))
+            fitted = Fitted((squeezed(view, limits, measure),))
+        return Drawn(view, request.rev, card.turned, fitted)
+
+    async def _sight(self, request: Request, card: Card) -> Sight:
+        private = self._is_private(self._sending.at(card.place))
+        secret = any(isinstance(field, SecretField) for field in request.question.fields)
+        conversation = await self._conversation(request.conversation)
+        starter = conversation.owner.id if conversation is not None else None
+        link = None if secret and not private else self._link(request.id)
+        return Sight(self._sending.limits, private, self._clock, link, person=None if private else starter)
+
+    async def _request(self, id: str) -> Request | None:
+        at = self._broker.store.partition(id)
+        if at is None:
+            return None
+        model = (await self._broker.store.read(at, [("request", id)]))[("request", id)].model
+        return model if isinstance(model, Request) else None
+
+    async def _conversation(self, id: str) -> Conversation | None:
+        at = self._broker.store.partition(id)
+        if at is None:
+            return None
+        model = (await self._broker.store.read(at, [("conversation", id)]))[("conversation", id)].model
+        return model if isinstance(model, Conversation) else None

@@ -1,0 +1,100 @@
+"""A front end as a whole: one process holds the platform, receives and sends; the others stand by.
+
+While it holds it, it is the listener of the platform's origins (as long as the transport is alive), its relay sends and
+its desk receives. When the hold is lost, all of that ends at once. It knows no platform. Source: DESIGN section 8.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Self
+
+from adapters.desk import Desk, Doors
+from adapters.outcomes import Clock
+from adapters.platform import Platform
+from adapters.relay import Relay, utc
+from core.broker import Broker
+from core.errors import StoreError
+from core.files import FileStore
+from core.lease import Lease
+from core.sole import Sole
+from core.trace import emit
+
+_log = logging.getLogger(__name__)
+
+
+class Surface:
+    """One platform's front end in this process, for as long as the context lasts.
+
+    agents: names, the default first. link: the address of a request's page, None without a public address. span:
+    seconds of the hold. lease: seconds of the listener's lease. Other spans: `Relay`, `Desk`.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        platform: Platform,
+        *,
+        agents: Sequence[str],
+        doors: Doors,
+        files: FileStore | None = None,
+        link: Callable[[str], str | None] = lambda request: None,
+        clock: Clock = utc,
+        span: float = 3.0,
+        lease: float = 30.0,
+        look: float = 2.0,
+        quiet: float = 1.5,
+        patience: float = 1.0,
+    ) -> None:
+        self._broker = broker
+        self._platform = platform
+        self._lease = lease
+        self._sole = Sole(broker, f"bot:{platform.prefix}", span=span)
+        self.serving = asyncio.Event()
+        self.relay = Relay(
+            broker, platform, files=files, link=link, clock=clock, may_send=self._sole.held, look=look, quiet=quiet
+        )
+        self.desk = Desk(broker, platform, self.relay, agents=agents, doors=doors, files=files, patience=patience)
+
+    async def __aenter__(self) -> Self:
+        self._stack = AsyncExitStack()
+        await self._stack.enter_async_context(self._sole)
+        self._task = asyncio.create_task(self._serve(), name=f"surface {self._platform.prefix}")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        await self._stack.aclose()
+
+    async def _serve(self) -> None:
+        """Serve whenever the platform is held, until the task is cancelled."""
+        while True:
+            await self._sole.until_held()
+            try:
+                async with AsyncExitStack() as stack:
+                    prefixes = (f"{self._platform.prefix}-",)
+                    await stack.enter_async_context(
+                        Lease(self._broker, "bot", span=self._lease, prefixes=prefixes, alive=self._platform.alive)
+                    )
+                    await stack.enter_async_context(self.relay)
+                    await stack.enter_async_context(self.desk)
+                    await stack.enter_async_context(self._platform.connect(self.desk))
+                    self.serving.set()
+                    emit("surface.held", platform=self._platform.prefix)
+                    await self._sole.until_taken()
+                    _log.warning("%s is held by another process now", self._platform.name)
+            except StoreError as lost:
+                _log.warning("%s stands still: %s", self._platform.name, lost)
+                await asyncio.sleep(1.0)
+            except Exception:  # noqa: BLE001  # the edge of the task: a platform's failure must not end the front end
+                _log.exception("%s failed, it is connected again", self._platform.name)
+                await asyncio.sleep(1.0)
+            finally:
+                self.serving.clear()
