@@ -18,7 +18,7 @@ from bench.table import MEASUREMENTS, Ground, Row, as_table
 def main() -> int:
     """Return 0 if every bound was kept, 1 otherwise."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Figures beside their floor, in one run.")
-    parser.add_argument("--quick", action="store_true", help="half a second a figure instead of four")
+    parser.add_argument("--quick", action="store_true", help="half a second a figure, and fewer of everything")
     parser.add_argument("--url", help="a running server to measure on; otherwise one is started")
     parser.add_argument(
         "--fsync", default="everysec", choices=("always", "everysec", "no"), help="of the started server"
@@ -31,10 +31,10 @@ def main() -> int:
             importlib.import_module(f"bench.{module.name}")
     seconds = 0.5 if given.quick else 4.0
     if given.url:
-        rows = measured(Ground(given.url, seconds), given.only)
+        rows = measured(Ground(given.url, seconds, given.quick), given.only)
     else:
         with private_server(given.fsync) as url:
-            rows = measured(Ground(url, seconds), given.only)
+            rows = measured(Ground(url, seconds, given.quick), given.only)
     text = json.dumps([row.fields() for row in rows], indent=1)
     if given.json:
         Path(given.json).write_text(text + "\n", encoding="utf-8")

@@ -16,18 +16,17 @@ from typing import NamedTuple
 
 import uvloop
 
+from bench.asked import PERSON, QUESTION
 from core.broker import Broker, open_broker
 from core.feed import LOOK
 from core.lease import Lease
 from core.life.decision import Refusal
 from core.life.event import Ask, Park, Reply, Said, Take
 from core.life.result import Answered, Asked, Changed, Delivered, Sent
-from core.model import Person, fresh
-from core.question import Accepted, Question, TextField
+from core.model import fresh
+from core.question import Accepted
 from gateway.collector import calm_collector
 
-PERSON = Person(id="web:bench", name="Bench", role="owner")
-QUESTION = Question(title="Where to?", message="q" * 480, fields=(TextField(id="text", label="Answer"),))
 PREFIX = "chat"
 LOOK_AGAIN = 2.0
 

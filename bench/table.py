@@ -49,10 +49,14 @@ class Row:
 
 @dataclass
 class Ground:
-    """Where a run measures: a server of its own, and for how many seconds each figure is taken."""
+    """Where a run measures: a server of its own, and for how many seconds each figure is taken.
+
+    quick: with fewer questions, rounds and pages, too.
+    """
 
     url: str
     seconds: float
+    quick: bool = False
     floors: dict[int, FloorResult] = field(default_factory=dict[int, FloorResult])
 
     def floor(self, outstanding: int) -> FloorResult:
