@@ -35,10 +35,32 @@ ABOUT: Final = (
     "an `Idempotency-Key` makes every repeat safe."
 )
 
+OPEN: Final = ("/health", "/ready", "/v1/login")
+"""what strangers may ask"""
+SHOWN: Final = {
+    "token": {"type": "http", "scheme": "bearer", "description": "a token of `sayso token`"},
+    "browser": {"type": "apiKey", "in": "cookie", "name": "sayso-<port>", "description": "set by /v1/login"},
+}
+
+
+class Api(FastAPI):
+    """The routes; their description is made when somebody asks for it."""
+
+    def openapi(self) -> dict[str, object]:
+        """Describe the API, and how programs and browsers show who they are."""
+        if self.openapi_schema is None:
+            schema = super().openapi()
+            schema["components"]["securitySchemes"] = SHOWN
+            schema["security"] = [{name: []} for name in SHOWN]
+            for path in OPEN:
+                for operation in schema["paths"][path].values():
+                    operation["security"] = []
+        return super().openapi()
+
 
 def create(web: Web) -> ASGIApp:
     """Build the app around its parts."""
-    app = FastAPI(
+    app = Api(
         title="Sayso",
         version=web.options.version,
         description=ABOUT,

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Header, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from adapters.web import wire
@@ -40,12 +40,15 @@ ID = re.compile(r"[0-9a-hjkmnp-z]{16}")
 Parts = Annotated[Web, Depends(state_of)]
 
 
-async def event_key(request: Request) -> str | None:
-    """The name that the caller gave to what they do, so that it takes effect once."""
-    key = request.headers.get("idempotency-key")
-    if key is not None and not KEY.fullmatch(key):
+async def event_key(
+    idempotency_key: Annotated[
+        str | None, Header(description="names what you do: sent again with the same key it takes effect once")
+    ] = None,
+) -> str | None:
+    """The name that the caller gave to what they do."""
+    if idempotency_key is not None and not KEY.fullmatch(idempotency_key):
         raise invalid("Idempotency-Key", "must be 1 to 128 visible ASCII characters")
-    return key
+    return idempotency_key
 
 
 Key = Annotated[str | None, Depends(event_key)]

@@ -116,6 +116,8 @@ async def test_the_description_of_the_api_is_complete(bare: Place, owner: User) 
     ):
         assert path in paths, path
     assert "application/problem+json" in str(paths["/v1/send"])
+    assert "idempotency-key" in str(paths["/v1/send"])
+    assert described["security"] == [{"token": []}, {"browser": []}]
 
 
 async def test_health_says_in_words_what_is_missing(bare: Place, owner: User, redis: RedisServer) -> None:
