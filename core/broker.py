@@ -140,7 +140,12 @@ class Broker(Looks):
     async def abort(self, id: str, person: Person, *, key: str | None = None) -> Stopped | Refusal:
         """Pause, pressed on a question: the run that asked is paused."""
         asked = await self.request(id, person)
-        return NO_REQUEST if asked is None else await self._stop(asked.run, "user_aborted", person, key)
+        if asked is None:
+            return NO_REQUEST
+        if asked.state == "settled":
+            told = {"outcome": asked.answer.outcome if asked.answer else None, "run": asked.run}
+            return Refusal("ended", "this question is settled already, nothing was stopped", told)
+        return await self._stop(asked.run, "user_aborted", person, key)
 
     async def _stop(
         self, id: str, cause: Cause, person: Person, key: str | None, *, urgent: bool = False

@@ -141,7 +141,8 @@ class Run(Value):
     fence rises with every takeover, halt with every stop intent; both are kept beside the text, for the guards.
 
     secrets: handles of values that people gave and that are sealed to it.
-    requests: open, withdrawn, and answered but not yet delivered ones. unproved: turns whose end is not proved.
+    requests: open, withdrawn, and answered but not yet delivered ones; past: the last of those delivered.
+    unproved: turns whose end is not proved.
     """
 
     schema_: int = Field(default=SCHEMA, alias="s")
@@ -164,6 +165,7 @@ class Run(Value):
     unproved: tuple[Turn, ...] = ()
     requests: tuple[str, ...] = ()
     answered: tuple[str, ...] = ()
+    past: tuple[str, ...] = ()
     resumed: bool = False
     steered: int = 0
     took: int = 0
@@ -198,8 +200,9 @@ class Conversation(Value):
     """The history and the runs of one origin.
 
     live: the run that occupies it. queue: runs to start or go on, in order; its head stands in `ready` while nothing
-    is live. waiting, paused, stopping: runs in that state (stopping: fenced, its end not proved). open: open requests.
-    private: a one-to-one place. people: who may start and answer in a group; empty means nobody.
+    is live. waiting, paused, stopping: runs in that state (stopping: fenced, its end not proved). ended: the last runs
+    at their end. open: open requests. private: a one-to-one place. people: who may start and answer in a group; empty
+    means nobody.
     """
 
     schema_: int = Field(default=SCHEMA, alias="s")
@@ -219,6 +222,7 @@ class Conversation(Value):
     paused: tuple[str, ...] = ()
     stopping: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
     deleted: bool = False
     unproved: tuple[Turn, ...] = ()
 

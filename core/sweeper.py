@@ -125,7 +125,7 @@ class Sweeper:
             case _:
                 await self._broker.store.unlist(partition, "timers", member)
                 return
-        if isinstance(result, Refusal):
+        if isinstance(result, Refusal) and result.code != "contended":
             await self._broker.tick(Stray(what, id, at), partition)
 
     async def _lapsed(self, partition: int, id: str) -> None:

@@ -72,6 +72,15 @@ def close_all(
     return conversation, d.save_run(run, requests=(), answered=())
 
 
+def forget_past(d: Draft, run: Run) -> None:
+    """Take the texts and values of a run's delivered requests away; their stubs still tell what was answered."""
+    for id in run.past:
+        request = d.request(id)
+        if request is not None:
+            d.save_request(request, question=Question(), answer=stub(request.answer))
+            d.want(Wipe("request", id))
+
+
 def withdraw_all(d: Draft, conversation: Conversation, run: Run) -> tuple[Conversation, Run]:
     """Take the open requests of a run from all surfaces until Resume; those with an answer keep it."""
     kept: list[str] = []

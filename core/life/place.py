@@ -6,7 +6,7 @@ Delete is one commit and asks nobody's leave: fences rise, requests close, conte
 from __future__ import annotations
 
 from core.life.access import may_delete, may_see, may_start
-from core.life.closing import settle, stub
+from core.life.closing import forget_past, settle, stub
 from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Unready, Untimer, Wipe
 from core.life.draft import Draft
 from core.life.event import Beat, Bind, Delete, Hold, Leave, Reset, ShrinkDue, Stop, Stray, Swept
@@ -59,7 +59,8 @@ def delete(d: Draft, e: Delete) -> Deleted | Refusal:
         return Refusal("not_allowed", "only who began this conversation, or an approver, may delete it")
     unproved: list[Turn] = []
     lists = (conversation.queue, conversation.waiting, conversation.paused, conversation.stopping)
-    ids = {id: None for id in (conversation.live, *(id for ids in lists for id in ids)) if id is not None}
+    every = (conversation.live, *conversation.ended, *(id for ids in lists for id in ids))
+    ids = {id: None for id in every if id is not None}
     for id in ids:
         run = d.run(id)
         if run is not None:
@@ -91,6 +92,7 @@ def delete(d: Draft, e: Delete) -> Deleted | Refusal:
 
 def _erase(d: Draft, run: Run) -> tuple[Turn, ...]:
     """Take a run away: stubs of its requests stay, its worker is told to stop."""
+    forget_past(d, run)
     for id in run.requests:
         request = d.request(id)
         if request is None:

@@ -12,7 +12,7 @@ Terminal states absorb. The cause decides what a stop leaves behind, not the cal
 from __future__ import annotations
 
 from core.life.access import may_act
-from core.life.closing import close_all, withdraw_all
+from core.life.closing import close_all, forget_past, withdraw_all
 from core.life.decision import Hint, Owe, Refusal, Rest, Settle, Timer, Untimer, Wipe
 from core.life.draft import Draft
 from core.life.event import Broke, Ended, Finish, Free, Stop
@@ -23,6 +23,7 @@ from core.model import DISCARDING, TERMINAL, Cause, Conversation, Person, Run, T
 from core.question import Cancelled
 
 STRENGTH: dict[Cause, int] = {"user_canceled": 2, "deleted": 3}
+MOST_ENDED = 32
 DONE = {"completed": "already finished", "failed": "already failed", "canceled": "already canceled"}
 UNKNOWN = Refusal("unknown", "there is no such run; `/pending` lists those that can be resumed")
 
@@ -53,6 +54,11 @@ def without(conversation: Conversation, run: str) -> dict[str, object]:
     }
 
 
+def at_its_end(conversation: Conversation, run: str) -> dict[str, object]:
+    """The same, for a run that has ended; the last ones are remembered, so that a delete finds their texts."""
+    return {**without(conversation, run), "ended": (*conversation.ended, run)[-MOST_ENDED:]}
+
+
 # ── ends ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -70,7 +76,7 @@ def finish(d: Draft, e: Finish) -> Changed | Refusal:
         return Refusal("steered", f"run {e.run!r} was told something more: take it in, then finish")
     conversation, run = close_all(d, conversation, run, Cancelled(cause="turn_failed"))
     run = _rest(d, run)
-    conversation = d.save_conversation(conversation, **without(conversation, run.id))
+    conversation = d.save_conversation(conversation, **at_its_end(conversation, run.id))
     if e.text:
         id = d.write(conversation.id, "agent", e.text, run.id)
         d.tell(conversation.id, "message.completed", run.id, message=e.message or id, entry=id, text=e.text)
@@ -145,7 +151,8 @@ def cancel_now(d: Draft, conversation: Conversation, run: Run, by: Person | None
     """Nothing of the run works any more: it is canceled, and nothing that could be resumed is left."""
     cause = run.cause if run.cause in DISCARDING else "user_canceled"
     conversation, run = close_all(d, conversation, run, Cancelled(cause=cause or "user_canceled"))
-    d.save_conversation(conversation, **without(conversation, run.id))
+    forget_past(d, run)
+    d.save_conversation(conversation, **at_its_end(conversation, run.id))
     text = f"[Canceled] after an error: {run.error}" if run.error else "[Canceled]"
     d.write(conversation.id, "note", text, run.id, by)
     run = d.save_run(
@@ -158,6 +165,7 @@ def cancel_now(d: Draft, conversation: Conversation, run: Run, by: Person | None
         body=False,
         approvals=(),
         grants=(),
+        past=(),
         stop_ms=run.stop_ms or d.now,
         stopped_by=run.stopped_by or by,
         ended_ms=run.ended_ms or d.now,

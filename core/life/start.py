@@ -17,6 +17,7 @@ from core.question import Accepted, Request
 LONG = 2_048
 SMALL = 256
 MOST_UNUSED = 31
+MOST_PAST = 32
 
 
 def new_run(
@@ -103,6 +104,7 @@ def deliver(d: Draft, conversation: Conversation, run: Run) -> Delivered:
         if request is not None:
             run = _record(d, run, request)
     requests = tuple(id for id in run.requests if id not in answered)
+    past = (*run.past, *answered)[-MOST_PAST:]
     run = d.save_run(
         run,
         state="working",
@@ -111,6 +113,7 @@ def deliver(d: Draft, conversation: Conversation, run: Run) -> Delivered:
         resumed=False,
         turn=turn.changed(held=False),
         requests=requests,
+        past=past,
         answered=(),
     )
     d.save_conversation(conversation, live=run.id, queue=tuple(id for id in conversation.queue if id != run.id))

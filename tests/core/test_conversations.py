@@ -153,6 +153,51 @@ async def test_cancel_of_a_parked_run_leaves_a_stub_without_text(shop: Workshop)
     assert await shop.broker.steps(run) == []
 
 
+@proves("C64", "broker")
+@pytest.mark.parametrize("how", ["cancelled", "deleted"])
+async def test_texts_of_answered_questions_go_with_their_run(shop: Workshop, how: str) -> None:
+    """A question that was answered before the cancel leaves only its stub, too; delete leaves no text at all."""
+
+    async def body(run: Run, message: str) -> str:
+        await run.ask("MARKER one", message="MARKER")
+        return await run.ask("MARKER two")
+
+    shop.hire("it", body)
+    async with shop.worker():
+        run = await shop.say("go", origin="chat-marker")
+        await shop.answer(await shop.question(), "MARKER answer")
+        await wait_until(lambda: seen(shop, 2))
+        if how == "cancelled":
+            await shop.broker.cancel(run, ANN)
+            record = await shop.until(run, "canceled")
+        else:
+            record = await shop.record(run)
+            assert isinstance(await shop.broker.delete(record.conversation, ANN), Deleted)
+    keys = await texts(shop)
+    told = {key.split("}:")[1][:2] for key, text in keys.items() if "MARKER" in text}
+    assert told <= ({"h:", "j:"} if how == "cancelled" else set())
+
+
+async def seen(shop: Workshop, count: int) -> bool:
+    """Whether so many questions were asked, of which the last one is open."""
+    (question,) = (await shop.broker.pending(ANN)).requests or (None,)
+    return question is not None and question.step.endswith(f"#{count - 1}")
+
+
+async def texts(shop: Workshop) -> dict[str, str]:
+    """Everything that stands in Redis as text, by its key."""
+    call = shop.broker.store.link.call
+    found: dict[str, str] = {}
+    reply = await call("KEYS", "sayso:*")
+    for key in reply if isinstance(reply, list) else []:
+        assert isinstance(key, bytes)
+        kind = await call("TYPE", key)
+        read = {b"string": ("GET", key), b"list": ("LRANGE", key, 0, -1), b"zset": ("ZRANGE", key, 0, -1)}
+        if isinstance(kind, bytes) and kind in read:
+            found[key.decode()] = repr(await call(*read[kind]))
+    return found
+
+
 @proves("C65", "broker")
 async def test_of_cancel_and_approve_exactly_one_wins(shop: Workshop, redis_url: str) -> None:
     """100 races in each order: if Cancel won, the action ran 0 times and the approver is told so."""
