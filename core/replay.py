@@ -51,6 +51,7 @@ class Place:
     ended_seq: int = 0
     said: bool = False
     size: int = 0
+    mark: str = ""
     used: bool = False
 
 
@@ -110,6 +111,7 @@ class Tape:
             case _:
                 size = step.data.get("size")
                 place.said, place.size = True, size if isinstance(size, int) else 0
+                place.mark = _text(step.data.get("mark")) or ""
 
     def key(self, scope: str, verb: str) -> str:
         """Name the next call of a verb in a scope."""

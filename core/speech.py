@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from core.clamp import clamp
 from core.hold import Hold
-from core.model import Entry, Json, fresh, partition_of
+from core.model import Entry, Json, digest, fresh, partition_of
 from core.turn import Turn
 
 PIECE = 4_096
@@ -29,7 +29,8 @@ class Stream:
         self._gap = gap
         self._muted = False
         self._part = 0
-        self._skip = 0
+        self._parts: list[tuple[int, str]] = []
+        self._ahead = ""
         self._text = ""
         self._told = 0
         self._id = _message(turn)
@@ -41,7 +42,7 @@ class Stream:
         tape = self._turn.tape
         self._muted = self._turn.parked or tape.look(self._key).said
         while not self._muted and (place := tape.look(f"{self._key}/part#{self._part}")).said:
-            self._skip += place.size
+            self._parts.append((place.size, place.mark))
             self._part += 1
         return self._muted
 
@@ -50,11 +51,27 @@ class Stream:
         if self._muted or self._turn.parked:
             return
         self._turn.check()
-        skipped = min(self._skip, len(text))
-        self._skip -= skipped
-        self._text += text[skipped:]
+        self._ahead += text
+        self._skip()
         if len(self._text) > self._told and (self._flusher is None or self._flusher.done()):
             self._flusher = asyncio.create_task(self._flush())
+
+    def _skip(self, *, all: bool = False) -> None:
+        """Pass over the parts that were said already; when the text is another one now, all of it is said.
+
+        all: nothing more is written, so that a part that was not reached is none of this text.
+        """
+        while self._parts and len(self._ahead) >= self._parts[0][0]:
+            size, mark = self._parts[0]
+            if _mark(self._ahead[:size]) != mark:
+                self._parts.clear()
+                break
+            self._ahead = self._ahead[size:]
+            del self._parts[0]
+        if all:
+            self._parts.clear()
+        if not self._parts:
+            self._text, self._ahead = self._text + self._ahead, ""
 
     async def _flush(self) -> None:
         """Tell what was not told yet, in pieces, and never faster than the gap."""
@@ -66,29 +83,27 @@ class Stream:
             self._last = loop.time()
             await self._turn.tell(self._turn.event("message.delta", message=self._id, text=piece))
 
-    async def cut(self) -> None:
+    async def cut(self, **more: Json) -> None:
         """End the message here, because something is asked; what comes next is another message."""
+        self._skip(all=True)
         if self._text:
             await self._rest()
-            size = len(self._text)
-            await _complete(self._turn, f"{self._key}/part#{self._part}", self._id, self._text, size=size)
+            key = f"{self._key}/part#{self._part}"
+            await _complete(self._turn, key, self._id, self._text, part=True, shown=more)
             self._part += 1
             self._text, self._told, self._id = "", 0, _message(self._turn)
 
     async def end(self) -> None:
         """Complete the message."""
+        self._skip(all=True)
         await self._rest()
         await _complete(self._turn, self._key, self._id, self._text)
 
     async def broken(self) -> None:
-        """Keep what was written when the code was left in the middle; a retry writes it anew."""
+        """Keep what was written when the code was left in the middle; a replay that writes the same goes on there."""
         await self._rest()
-        if self._text and not self._turn.parked and not self._turn.lost:
-            entry = _entry(self._turn, self._id, self._text, interrupted=True)
-            event = self._turn.event(
-                "message.completed", message=self._id, entry=entry.id, text=entry.text, interrupted=True
-            )
-            await self._turn.tell(event, entries=(entry,))
+        if not self._parts and not self._turn.parked and not self._turn.lost:
+            await self.cut(interrupted=True)
 
     async def _rest(self) -> None:
         """Tell no more pieces: the whole message is about to be told."""
@@ -124,16 +139,21 @@ async def say(turn: Turn, key: str, text: str, **more: Json) -> None:
 
 
 async def _complete(
-    turn: Turn, key: str, id: str, text: str, *, size: int = 0, shown: dict[str, Json] | None = None
+    turn: Turn, key: str, id: str, text: str, *, part: bool = False, shown: dict[str, Json] | None = None
 ) -> None:
     """Put a message into the history and the journals, in one commit."""
     more = shown or {}
-    if not text.strip() and not more:
-        await turn.append(turn.entry("said", key, size=size))
+    marks: dict[str, Json] = {"size": len(text), "mark": _mark(text)} if part else {}
+    if not text.strip() and not (more and not part):
+        await turn.append(turn.entry("said", key, **marks))
         return
     entry = _entry(turn, id, text, **more)
     event = turn.event("message.completed", message=id, entry=entry.id, text=entry.text, **more)
-    await turn.append(turn.entry("said", key, entry=entry.id, size=size), entries=(entry,), tell=(event,))
+    await turn.append(turn.entry("said", key, entry=entry.id, **marks), entries=(entry,), tell=(event,))
+
+
+def _mark(text: str) -> str:
+    return digest("text", text)
 
 
 def _entry(turn: Turn, id: str, text: str, **more: Json) -> Entry:

@@ -425,6 +425,34 @@ async def test_a_stream_with_a_question_in_it_is_written_once(shop: Workshop) ->
     assert await shop.said_by_agent(run) == ["Before. ", "After, Bob.", "end"]
 
 
+@pytest.mark.parametrize(
+    ("again", "said"),
+    [("one two three", ["one two ", "three", "end"]), ("one too three", ["one two ", "one too three", "end"])],
+    ids=["the same text", "another text"],
+)
+async def test_a_stream_that_was_broken_off_goes_on_where_it_was(shop: Workshop, again: str, said: list[str]) -> None:
+    gate = Gate()
+    texts = iter(["one two three"])
+
+    async def body(run: Run, message: str) -> str:
+        text = next(texts, again)
+        async with run.stream() as out:
+            for piece in (text[:5], text[5:8]):
+                await out.write(piece)
+            await gate()
+            await out.write(text[8:])
+        return "end"
+
+    shop.hire("it", body)
+    async with shop.worker():
+        run = await shop.say()
+        await gate.reached.wait()
+    gate.opened.set()
+    async with shop.worker():
+        await shop.until(run, "completed")
+    assert await shop.said_by_agent(run) == said
+
+
 async def test_what_was_said_meanwhile_is_taken_in_once_and_the_rest_starts_the_next_run(shop: Workshop) -> None:
     gate, last = Gate(), Gate()
     texts: list[str] = []
