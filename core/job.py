@@ -171,9 +171,7 @@ class Job:
             await turn.steady(lambda: self._broker.lost(event))
             self._said("shutdown")
             return
-        steps = await turn.steady(lambda: self._broker.steps(turn.run.root))
-        effects = effects_of([step for _, step in steps])
-        event = Ended(self.run, self.fence, by="cooperative", effects=effects, worker=self.worker)
+        event = await self._end_of(turn)
         ended = await turn.steady(lambda: self._broker.ended(event))
         if isinstance(ended, Refusal) and ended.code == "conflict":
             await self._broke(turn, SaysoError("the agent's code was cancelled, but nobody asked the run to stop"))
@@ -188,9 +186,15 @@ class Job:
 
     async def _fenced(self, turn: Turn) -> None:
         """Another turn has the run, or it was stopped without waiting for this one: only say that the work ended."""
-        event = Ended(self.run, self.fence, by="cooperative", worker=self.worker)
+        event = await self._end_of(turn)
         await turn.steady(lambda: self._broker.ended(event))
         self._said("fenced")
+
+    async def _end_of(self, turn: Turn) -> Ended:
+        """Say that the turn's code has ended, and what it did; what a newer turn has begun is that one's to tell."""
+        steps = await turn.steady(lambda: self._broker.steps(turn.run.root))
+        effects = effects_of([step for _, step in steps if step.kind == "done" or step.fence <= self.fence])
+        return Ended(self.run, self.fence, by="cooperative", effects=effects, worker=self.worker)
 
     async def _broke(self, turn: Turn, error: BaseException) -> None:
         """The code raised what its author did not mean: one line for people, the traceback in the log."""

@@ -11,6 +11,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import count
 from typing import NoReturn, TypeVar
@@ -30,6 +31,7 @@ R = TypeVar("R")
 T = TypeVar("T")
 P = TypeVar("P", Step, Entry, Event)
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)
+waited_for: ContextVar[bool] = ContextVar("waited_for", default=False)  # the code waits for this, come what may
 
 
 class Parking(BaseException):  # it is no error
@@ -226,7 +228,7 @@ class Turn:
 
     async def _abandon(self) -> NoReturn:
         self.lose()
-        if self.task is not None and not self.task.done():
+        if self.task is not None and not self.task.done() and not waited_for.get():
             await self.over.wait()
         raise asyncio.CancelledError
 
@@ -332,7 +334,9 @@ async def steadily(send: Callable[[], Awaitable[T]], valid: Callable[[], bool]) 
 
 async def unbroken(work: Awaitable[T]) -> T:
     """Wait until the work is done even when this is cancelled meanwhile; the cancellation goes on afterwards."""
+    mark = waited_for.set(True)
     task = asyncio.ensure_future(work)
+    waited_for.reset(mark)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

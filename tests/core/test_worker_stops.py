@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 import pytest
 
 from core.agent import Denied, Run
 from core.broker import Broker, open_broker
 from core.life.decision import Refusal
+from core.life.draft import Spans
 from core.life.result import Answered, Resumed, Stopped
+from core.sweeper import Sweeper
 from core.trace import seen
 from tests.proves import proves
 from tests.waiting import wait_until
@@ -324,3 +327,33 @@ async def test_a_cancelled_run_tells_what_it_did_to_the_world(shop: Workshop, me
         await shop.broker.cancel(run, ANN)
         canceled = await shop.until(run, "canceled")
     assert canceled.effects == effects
+
+
+async def test_a_run_whose_work_ends_after_its_conversation_went_on_tells_what_it_did(redis_url: str) -> None:
+    """Its step swallows the cancel, so that what it records in the end comes under an old fence."""
+    gate = Gate()
+
+    async def act() -> None:
+        held = asyncio.create_task(gate())
+        while not held.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({held})
+
+    async def body(run: Run, message: str) -> None:
+        await run.step("act", act)
+
+    async with open_broker(redis_url, block=0.2, spans=Spans(free_ms=50)) as broker, Sweeper(broker, look=0.05):
+        shop = Workshop(broker)
+        shop.hire("it", body)
+        async with shop.worker():
+            run = await shop.say()
+            await gate.reached.wait()
+            await broker.cancel(run, ANN)
+
+            async def fenced() -> bool:
+                return (await shop.record(run)).turn is None
+
+            await wait_until(fenced)
+            gate.opened.set()
+            canceled = await shop.until(run, "canceled")
+    assert (canceled.ended_by, canceled.effects) == ("cooperative", "unknown")
