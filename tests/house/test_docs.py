@@ -65,15 +65,18 @@ def test_settings_named_on_a_page_exist(page: str) -> None:
     assert set(re.findall(r"\b(?:SAYSO_[A-Z_]+|REDIS_URL)\b", text_of(page))) <= known
 
 
-def test_the_map_of_the_architecture_has_every_file_of_the_core() -> None:
-    named = first_cells(rows("docs/architecture.md", "## Where things are in `core/`"))
-    there = {
-        path.relative_to(ROOT / "core").as_posix()
-        for path in (ROOT / "core").rglob("*")
-        if path.suffix in (".py", ".lua")
-    }
-    there = {name for name in there if not name.endswith("__init__.py")}
-    assert not sorted(there - named), "a new file of the core gets its place in docs/architecture.md"
+@pytest.mark.parametrize(
+    ("folder", "pattern", "heading"),
+    [
+        ("core", "**/*", "## Where things are in `core/`"),
+        ("adapters", "*", "## The kit of front ends in `adapters/`"),
+    ],
+)
+def test_the_map_of_the_architecture_has_every_file(folder: str, pattern: str, heading: str) -> None:
+    named = first_cells(rows("docs/architecture.md", heading))
+    files = [path for path in (ROOT / folder).glob(pattern) if path.suffix in (".py", ".lua")]
+    there = {path.relative_to(ROOT / folder).as_posix() for path in files if path.name != "__init__.py"}
+    assert not sorted(there - named), "a new file gets its place in docs/architecture.md"
     assert not sorted(named - there)
 
 
