@@ -73,6 +73,9 @@ async def check(url: str) -> None:
     if facts.redis_mode == "sentinel":
         what_to_do = "Set REDIS_URL to the master that it watches."
         raise RedisUnavailable("This is a Sentinel, which holds no data", url, what_to_do)
+    if facts.redis_mode == "cluster":
+        what_to_do = "Set REDIS_URL to a standalone server."
+        raise RedisUnavailable("This is a cluster, which this release cannot use", url, what_to_do)
     if facts.role != "master":
         what_to_do = "Set REDIS_URL to its master."
         raise RedisUnavailable("This is a replica, which takes no writes", url, what_to_do)
