@@ -198,6 +198,7 @@ store.addEventListener("thread", () => {
 });
 store.addEventListener("place", showPlace);
 store.addEventListener("link", showLink);
+store.addEventListener("trouble", (/** @type {any} */ event) => notice(event.detail));
 store.addEventListener("gone", (/** @type {any} */ event) => {
   history.replaceState(null, "", "#new");
   if (event.detail) notice("This conversation was deleted.");
@@ -241,4 +242,4 @@ part("menu").append(icon("menu"));
 part("permissions").append(icon("shield"));
 part("permissions").addEventListener("click", () => store.current && showGrants(store.current, acts));
 route();
-store.open().catch((error) => notice(refusal(error)));
+void store.open();

@@ -60,8 +60,9 @@ export class SidebarElement extends HTMLElement {
     const name = me.person.name || me.person.id;
     const out = el("button", { type: "button", class: "icon-button", "aria-label": "Sign out", title: "Sign out", "aria-expanded": "false" }, icon("out"));
     const panel = el("div", { class: "out-panel", hidden: true },
-      el("button", { type: "button", class: "button small", onclick: () => leave(false) }, "Sign out here"),
-      el("button", { type: "button", class: "button small", onclick: () => leave(true) }, "Sign out everywhere"));
+      el("span", { class: "hint" }, "Sign out"),
+      el("button", { type: "button", class: "button small", "aria-label": "Sign out here", onclick: () => leave(false) }, "Here"),
+      el("button", { type: "button", class: "button small", "aria-label": "Sign out everywhere", onclick: () => leave(true) }, "Everywhere"));
     out.addEventListener("click", () => { panel.hidden = !panel.hidden; out.setAttribute("aria-expanded", String(!panel.hidden)); });
     fill(this.who, panel, el("div", { class: "who-row" }, el("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
       el("span", { class: "who-name", title: `Sayso ${me.version ?? ""}` }, visible(name)), themeButton(), out));

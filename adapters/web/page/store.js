@@ -10,6 +10,7 @@ import { Thread } from "./thread.js";
 import { Socket } from "./socket.js";
 
 const KEPT = 8;
+const AGAIN = 3000;
 
 export class Store extends EventTarget {
   constructor() {
@@ -43,8 +44,17 @@ export class Store extends EventTarget {
     this.changed("place");
   }
 
+  /** Learn who is here; while the server cannot tell, it is asked again. */
   async introduce() {
-    this.me = await api.me();
+    try {
+      this.me = await api.me();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.status === 401) return;
+      this.dispatchEvent(new CustomEvent("trouble", { detail: error.unheard ? `${error.detail || "The server does not answer."} It is tried again.` : refusal(error) }));
+      if (error.unheard) setTimeout(() => void this.mend(), AGAIN);
+      return;
+    }
     this.agent ||= this.me?.agent ?? "";
     this.changed("list");
     this.changed("place");
@@ -52,7 +62,7 @@ export class Store extends EventTarget {
 
   async mend() {
     await this.refresh();
-    if (!this.me) await this.introduce().catch(() => null);
+    if (!this.me) await this.introduce();
     if (this.current && !this.thread?.loaded) await this.load(this.current);
   }
 
@@ -136,7 +146,7 @@ export class Store extends EventTarget {
       if (error.status === 404 || error.status === 410) this.forget(id);
       if (this.current === id || error.status === 404 || error.status === 410) {
         this.trouble = error.unheard ? "The conversation could not be loaded. It is tried again when the connection is back." : refusal(error);
-        if (error.unheard) setTimeout(() => this.current === id && !thread.loaded && this.load(id), 3000);
+        if (error.unheard) setTimeout(() => this.current === id && !thread.loaded && this.load(id), AGAIN);
       }
     }
     this.changed("thread");

@@ -50,7 +50,7 @@ async def chromium() -> AsyncGenerator[Browser]:
 
 
 class Line:
-    """The page's connection, in a test's hand: it can be cut, and be deaf for what the server says."""
+    """The page's connection, in a test's hand: it can be cut, and be deaf: nothing comes through, no new one opens."""
 
     def __init__(self) -> None:
         self.deaf = False
@@ -59,6 +59,9 @@ class Line:
 
     async def route(self, socket: WebSocketRoute) -> None:
         """Carry what page and server say to each other."""
+        if self.deaf:
+            await socket.close(code=4000)
+            return
         server = socket.connect_to_server()
         self._page = socket
         self.opened += 1
