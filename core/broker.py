@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Literal
 
 from core.cards import Cards
 from core.commit import Committer
@@ -67,7 +66,7 @@ from core.life.result import (
 )
 from core.link import Link
 from core.looks import Looks
-from core.model import Cause, Person, Step
+from core.model import Cause, Person
 from core.question import ConfirmField
 from core.safe import Safe
 from core.shelf import Shelf
@@ -154,7 +153,7 @@ class Broker(Looks):
         found = await self.peek(id) if at is not None else None
         if at is None or found is None:
             return NO_RUN
-        effects = effects_of([step for _, step in await self.steps(found.root)]) if found.turn is None else None
+        effects = turn.effects_of([step for _, step in await self.steps(found.root)]) if found.turn is None else None
         return await self.committer.carry(run.stop, Stop(id, cause, person, key, urgent, effects), at)
 
     async def cancel_start(self, origin: str, person: Person, start_key: str) -> Forestalled | Stopped | Refusal:
@@ -320,15 +319,6 @@ class Broker(Looks):
         if at is None:
             raise ValueError(f"{id!r} is no id of a run")
         return at
-
-
-def effects_of(steps: Sequence[Step]) -> Literal["none", "done", "unknown"]:
-    """Tell what a run's journal says of side effects: none, done, or unknown (begun without an end)."""
-    begun = {step.key for step in steps if step.kind == "begun"}
-    done = {step.key for step in steps if step.kind == "done"}
-    if begun - done:
-        return "unknown"
-    return "done" if begun else "none"
 
 
 @asynccontextmanager

@@ -14,13 +14,14 @@ import logging
 import traceback
 from collections.abc import Callable
 
-from core.broker import Broker, effects_of
+from core.broker import Broker
 from core.errors import SaysoError
 from core.files import File, FileStore
 from core.hold import Hold
 from core.life.decision import Refusal
 from core.life.event import Broke, Ended, Finish, Lost
 from core.life.result import Changed, Delivered
+from core.life.turn import effects_of
 from core.model import Cause
 from core.model import Run as Record
 from core.replay import Diverged

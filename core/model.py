@@ -62,9 +62,6 @@ class Value(BaseModel):
         return to_json(self, exclude_none=True)
 
 
-# ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
 def fresh(kind: str, partition: int) -> str:
     """Make an id: one letter for the kind, one for the partition, 14 random ones (70 bits), lower case.
 
@@ -282,8 +279,6 @@ class Seen(Value):
 
     result: str = "{}"
 
-
-# ── what is told ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 EventType = Literal[
     "run.queued",

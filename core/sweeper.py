@@ -12,12 +12,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from core.broker import Broker, effects_of
+from core.broker import Broker
 from core.errors import StoreError
 from core.lease import identity, is_gone
 from core.life.decision import Refusal
 from core.life.event import Deadline, Free, Hold, Leave, Lost, ShrinkDue, Stray, Swept
 from core.life.place import ghost
+from core.life.turn import effects_of
 from core.model import Incarnation, fresh
 
 _log = logging.getLogger(__name__)

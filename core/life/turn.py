@@ -7,11 +7,14 @@ they enter the run's journal, under its length, so that nothing is recorded twic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 from core.life.decision import Guard, Log, Refusal, Tell, Wipe, Write
 from core.life.draft import Draft
 from core.life.event import Append, Begin, Took
 from core.life.result import Changed, Kept
-from core.model import Run
+from core.model import Run, Step
 
 
 def begin(d: Draft, e: Begin) -> Kept | Refusal:
@@ -72,3 +75,12 @@ def took(d: Draft, e: Took) -> Changed | Refusal:
     d.save_run(run, took=e.count)
     d.tell(run.conversation, "steer.taken", run.id, count=e.count)
     return Changed(run=run.id, state=run.shown)
+
+
+def effects_of(steps: Sequence[Step]) -> Literal["none", "done", "unknown"]:
+    """Tell what a run's journal says of side effects: none, done, or unknown (begun without an end)."""
+    begun = {step.key for step in steps if step.kind == "begun"}
+    done = {step.key for step in steps if step.kind == "done"}
+    if begun - done:
+        return "unknown"
+    return "done" if begun else "none"
