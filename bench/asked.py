@@ -33,9 +33,11 @@ async def worker(url: str) -> AsyncGenerator[tuple[Broker, str]]:
         yield broker, lease.id
 
 
-async def ask(broker: Broker, worker: str, question: Question = QUESTION, *, park: bool = False) -> Open:
+async def ask(
+    broker: Broker, worker: str, question: Question = QUESTION, *, park: bool = False, person: Person = PERSON
+) -> Open:
     """Begin a conversation, let its run ask, and let go of it when it is to be parked."""
-    sent = await broker.said(Said(origin=fresh("chat-", 0), text="go", person=PERSON, agent="bench"))
+    sent = await broker.said(Said(origin=fresh("chat-", 0), text="go", person=person, agent="bench"))
     assert isinstance(sent, Sent), sent
     turn = await broker.claim(sent.run, worker)
     assert isinstance(turn, Delivered), turn

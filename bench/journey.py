@@ -92,10 +92,11 @@ async def _cpu(broker: Broker, other: int) -> Cpu:
     lines = reply.decode().split("\r\n") if isinstance(reply, bytes) else []
     used = ("used_cpu_sys:", "used_cpu_user:")
     server = sum(float(line.partition(":")[2]) for line in lines if line.startswith(used))
-    return Cpu(time.process_time() * 1e6, _cpu_of(other), server * 1e6)
+    return Cpu(time.process_time() * 1e6, cpu_of(other), server * 1e6)
 
 
-def _cpu_of(process: int) -> float:
+def cpu_of(process: int) -> float:
+    """Tell the CPU time of a process, in microseconds."""
     fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 1e6 / os.sysconf("SC_CLK_TCK")
 

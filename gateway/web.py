@@ -24,6 +24,7 @@ from core.lease import Lease
 from core.sweeper import Sweeper
 from gateway import agents, health, wiring
 from gateway.cannot_start import CannotStart
+from gateway.collector import calm_collector
 from gateway.settings import Settings
 
 BACKLOG = 4_096
@@ -92,6 +93,7 @@ async def serve(settings: Settings, broker: Broker, stop: asyncio.Event, started
     try:
         async with front(settings, broker, port) as web, asyncio.TaskGroup() as group:
             server = Server(_config(settings, web), lambda: started(port))
+            calm_collector()
             lists = group.create_task(Lists(web.hub).watch(), name="lists of open pages")
             tidying = group.create_task(_tidy(web.files), name="files that were kept long enough")
             ending = group.create_task(_end(stop, server, web.hub), name="end of the web server")

@@ -14,6 +14,7 @@ from core.turn import Pace
 from core.worker import Worker
 from gateway import agents, wiring
 from gateway.cannot_start import CannotStart
+from gateway.collector import calm_collector
 from gateway.settings import Settings
 from gateway.signals import on_signals
 
@@ -44,6 +45,7 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
         files = wiring.files(settings)
         worker = Worker(broker, lease, found, files=files, slots=settings.runs_at_once, pace=pace)
         await stack.enter_async_context(worker)
+        calm_collector()
         await stop.wait()
 
 
