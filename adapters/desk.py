@@ -22,8 +22,8 @@ from core.broker import Broker
 from core.errors import FileRefused, StoreError
 from core.files import FileStore
 from core.life.decision import Refusal
-from core.life.event import Reset, Said
-from core.life.once import Appoint, Once
+from core.life.event import Said
+from core.life.once import Once
 from core.life.pressed import Pressed
 from core.life.result import Answered, Kept, Result, Sent, Told
 from core.model import Conversation, Origin, Person
@@ -110,6 +110,10 @@ class Desk:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._late:
+            await asyncio.wait(tuple(self._late), timeout=self._patience)
+        for task in tuple(self._late):
+            task.cancel()
         await asyncio.gather(*self._late, return_exceptions=True)
 
     # ── what comes in ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -225,6 +229,7 @@ class Desk:
                 people=() if private else await self._doors.people(place),
                 attachments=files,
                 edited=edited,
+                agents=self._agents,
             )
         )
 
@@ -257,7 +262,7 @@ class Desk:
             case Told(command="edited"):
                 return notice(said)
             case Told(command="agent", argument=str() as name) if name.strip():
-                return await self._appoint(place, name.strip(), person)
+                return Notice(text=f"{name} answers here from now on.")
             case Told():
                 return await self._shows.show(said, person, (await self._home(place)).conversation)
             case Refusal(code="choose") if isinstance(open := said.standing.get("open"), list):
@@ -266,21 +271,6 @@ class Desk:
                 return None
             case _:
                 return notice(said, 4_000)
-
-    async def _appoint(self, place: str, name: str, person: Person) -> Notice:
-        found = next((agent for agent in self._agents if agent.casefold() == name.casefold()), None)
-        if found is None:
-            return Notice(text=f"There is no agent of this name. There are: {', '.join(self._agents)}.", alert=True)
-        home = await self._home(place)
-        conversation = home.conversation
-        if conversation is None:
-            private = self._private(place)
-            people = () if private else await self._doors.people(place)
-            chosen = await self._broker.reset(Reset(home.origin, person, found, private, people))
-        else:
-            chosen = await self._broker.cards.appoint(Appoint(conversation.id, person, found))
-        refused = notice(chosen) if isinstance(chosen, Refusal) else None
-        return refused or Notice(text=f"{found} answers here from now on.")
 
     def _post(self, place: str, answer: Notice, said: Result | Refusal | None, person: Person, reply_to: str) -> None:
         """Answer a text; what is for one person only is not said aloud in a group."""

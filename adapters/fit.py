@@ -15,6 +15,9 @@ from adapters.text import MOST_PARTS, clip, split
 CUTTABLE = frozenset({"text", "code", "markdown", "quote"})
 IN_FILE = "The whole text is in the attached file."
 BEGINNING = 600
+MANY = 12
+"""Messages of one card at most, where there are no files."""
+
 Measure = Callable[[View], int]
 
 
@@ -32,8 +35,8 @@ def fit(view: View, limits: Limits, measure: Measure) -> Fitted:
     view = checked(view, limits)
     if measure(view) <= limits.text_max:
         return Fitted((view,))
-    messages = _messages(view, limits, measure)
-    if messages is not None and len(messages) <= MOST_PARTS:
+    messages = _messages(view, limits, measure, MOST_PARTS if limits.file_max else MANY)
+    if messages is not None:
         last = View(blocks=messages[-1], rows=view.rows, prompt=view.prompt, of=view.of, only=view.only)
         return Fitted((*(View(blocks=one, of=view.of, only=view.only) for one in messages[:-1]), last))
     whole = view.text
@@ -42,7 +45,7 @@ def fit(view: View, limits: Limits, measure: Measure) -> Fitted:
     return Fitted((squeezed(view, limits, measure),), whole=False)
 
 
-def _messages(view: View, limits: Limits, measure: Measure) -> list[tuple[Block, ...]] | None:
+def _messages(view: View, limits: Limits, measure: Measure, most: int) -> list[tuple[Block, ...]] | None:
     """Lay blocks out over messages; None when it takes more of them than anybody wants to read."""
     messages: list[tuple[Block, ...]] = [()]
     for block in view.blocks:
@@ -56,9 +59,9 @@ def _messages(view: View, limits: Limits, measure: Measure) -> list[tuple[Block,
             messages.pop()
         for part in split(block.text, limits.text_max, lambda text, kind=block.kind: _size(kind, text, measure)):
             messages.append((Block(kind=block.kind, text=part.text),))
-            if len(messages) > MOST_PARTS:
+            if len(messages) > most:
                 return None
-    return messages
+    return messages if len(messages) <= most else None
 
 
 def _size(kind: str, text: str, measure: Measure) -> int:

@@ -195,7 +195,7 @@ def refused(refusal: Refusal, most: int = 200) -> Notice:
     text = refusal.text
     if refusal.code == "paused":
         run = refusal.standing.get("run")
-        rows = ((Button(label="Resume", payload=payload(run, "resume")),),) if isinstance(run, str) else ()
+        rows = ((Button(label="Resume", payload=payload(run, "resume", loose=True)),),) if isinstance(run, str) else ()
         return Notice(text="Paused: resume first.", alert=True, rows=rows)
     if refusal.code == "already_answered":
         by, at = refusal.standing.get("by"), refusal.standing.get("where")

@@ -119,6 +119,10 @@ class Relay:
 
         self.lanes.put(self._chat(place), Rank.ANSWER, f"say {nonce}", send)
 
+    async def repair(self, card: str) -> None:
+        """Bring one card up to date at once."""
+        await self._showing.repair(card)
+
     def remove(self, place: str, message: str) -> None:
         """Delete a message as soon as the chat allows it."""
 

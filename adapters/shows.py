@@ -63,7 +63,7 @@ class Shows:
             return Notice(text="Nothing works here. Write what you want done, or /pending for what waits.")
         rows: Rows = []
         for run in runs:
-            stops = (Button(label="Pause", payload=payload(run.id, "pause")), _cancel(run))
+            stops = (Button(label="Pause", payload=payload(run.id, "pause", loose=True)), _cancel(run))
             rows += [stops] if run.state in ("queued", "working", "waiting") else [_again(run)]
         return self._listed([_line(run) for run in runs], rows)
 
@@ -97,7 +97,7 @@ class Shows:
             return Notice(text="No approvals are remembered here.")
         lines = [f"{number}. {_grant(grant)}" for number, grant in enumerate(grants, 1)]
         rows: Rows = [
-            (Button(label=f"Take back {number}", payload=payload(grant.digest[:16], "withdraw")),)
+            (Button(label=f"Take back {number}", payload=payload(grant.digest[:16], "withdraw", loose=True)),)
             for number, grant in enumerate(grants, 1)
         ]
         return self._listed(["Remembered approvals of this conversation, each for exactly this call:", *lines], rows)
@@ -135,15 +135,15 @@ def _line(run: Run) -> str:
 
 
 def _show(request: Request) -> tuple[Button, ...]:
-    return (Button(label=clip(_name(request), 30), payload=payload(request.id, "show")),)
+    return (Button(label=clip(_name(request), 30), payload=payload(request.id, "show", loose=True)),)
 
 
 def _again(run: Run) -> tuple[Button, ...]:
-    return (Button(label="Resume", payload=payload(run.id, "resume")), _cancel(run))
+    return (Button(label="Resume", payload=payload(run.id, "resume", loose=True)), _cancel(run))
 
 
 def _cancel(run: Run) -> Button:
-    return Button(label="Cancel", payload=payload(run.id, "sure"), style="danger")
+    return Button(label="Cancel", payload=payload(run.id, "sure", loose=True), style="danger")
 
 
 def _grant(grant: Grant) -> str:

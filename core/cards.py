@@ -12,7 +12,7 @@ from core.life import card as life
 from core.life import posting as texts
 from core.life.alias import Alias, alias
 from core.life.decision import Refusal
-from core.life.once import Appoint, Once, appoint, once
+from core.life.once import Once, once
 from core.life.result import Kept, Showing
 from core.store import Store
 
@@ -106,10 +106,6 @@ class Cards:
     async def once(self, event: Once) -> Kept | Refusal:
         """Tell whether a platform's update is answered for the first time."""
         return await self._committer.carry(once, event, self._store.place(event.place))
-
-    async def appoint(self, event: Appoint) -> Kept | Refusal:
-        """Choose the agent for what is said from now on."""
-        return await self._committer.carry(appoint, event, self._at(event.conversation))
 
     async def posting(self, event: texts.Posting) -> Kept | Refusal:
         """Announce the next part of a text."""

@@ -12,6 +12,8 @@ with a number where one is needed. A payload is untrusted: who pressed, and whet
     stop    stop now (skip a step of the ladder)             retry   try a failed run again           revert
     text    open an input for text                           page    the link to its page on the dashboard
     show    show the question again, here                    withdraw  take back a remembered approval
+
+An `x` before the word: the button stands in a list or a notice, not on the card of what it names.
 """
 
 from __future__ import annotations
@@ -49,15 +51,16 @@ TURN = re.compile(r"p(\d{1,3})")
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button that was pressed, as far as its payload tells. field, number: 0-based."""
+    """A button that was pressed, as far as its payload tells. field, number: 0-based. loose: it stands on no card."""
 
     id: str
     verb: Verb
     field: int = 0
     number: int = 0
+    loose: bool = False
 
 
-def payload(id: str, verb: Verb, *, field: int = 0, number: int = 0) -> str:
+def payload(id: str, verb: Verb, *, field: int = 0, number: int = 0, loose: bool = False) -> str:
     """Make the payload of a button."""
     match verb:
         case "option":
@@ -66,7 +69,7 @@ def payload(id: str, verb: Verb, *, field: int = 0, number: int = 0) -> str:
             word = f"p{number}"
         case _:
             word = verb
-    return f"v1:{id}:{word}"
+    return f"v1:{id}:{'x' if loose else ''}{word}"
 
 
 def read(text: str) -> Press | None:
@@ -75,8 +78,9 @@ def read(text: str) -> Press | None:
     if found is None:
         return None
     id, word = found.groups()
-    if _is_word(word):
-        return Press(id, word)
+    bare = word.removeprefix("x")
+    if _is_word(bare):
+        return Press(id, bare, loose=bare != word)
     option = OPTION.fullmatch(word)
     if option is not None:
         return Press(id, "option", int(option[1] or 0), int(option[2]))

@@ -28,7 +28,8 @@ class Presses:
         if at is None or e.press.id[0] not in "qr":
             return UNKNOWN
         result = await (self._on_request(e, at) if e.press.id.startswith("q") else self._on_run(e, at))
-        if e.message is not None and not (isinstance(result, Refusal) and result.code in ("not_allowed", "unknown")):
+        foreign = isinstance(result, Refusal) and result.code in ("not_allowed", "unknown")
+        if e.message is not None and not foreign and not e.press.loose:
             await self._broker.cards.adopt(Adopt(e.press.id, e.place, e.message))
         return result
 

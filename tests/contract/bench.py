@@ -51,6 +51,10 @@ class Guard(Open):
         self.gate.set()
         self.reached = asyncio.Event()
 
+    def set(self, people: tuple[str, ...]) -> None:
+        """Change the list of people of every group."""
+        self._people = people
+
     async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
         self.reached.set()
         await self.gate.wait()
@@ -85,7 +89,13 @@ class Bench:
             await self.front(chats)
 
     async def front(self, chats: FakeChats) -> Surface:
-        """Start one more front end."""
+        """Start one more front end, and wait until it serves."""
+        surface = await self.stand_by(chats)
+        await surface.serving.wait()
+        return surface
+
+    async def stand_by(self, chats: FakeChats) -> Surface:
+        """Start one more front end; another may hold the platform."""
         platform = FakePlatform(chats)
         surface = Surface(
             self.broker,
@@ -100,7 +110,6 @@ class Bench:
         await self._stack.enter_async_context(surface)
         self.platforms.append(platform)
         self.surfaces.append(surface)
-        await surface.serving.wait()
         return surface
 
     async def sweep(self) -> None:

@@ -1,36 +1,20 @@
-"""Every platform shows what is asked, once for each thing, and keeps it in step with the state."""
+"""Every platform shows what is asked, lets it be answered once, and keeps its cards in step with the state."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from pathlib import Path
-
-import pytest
-
 from core.agent import Run
 from core.life.event import Reply
-from core.question import Accepted
-from tests.contract.bench import ANN, HOME, Bench, bench, narrow, wide
-from tests.fakes import FakeChats
+from core.question import Accepted, ChoiceField, Option, TextField
+from tests.contract.agents import DID, both, deploy, two, what, where
+from tests.contract.bench import ANN, HOME, Bench
 from tests.proves import proves
-
-
-@pytest.fixture(params=[wide, narrow])
-async def made(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path) -> AsyncGenerator[Bench]:
-    chats: FakeChats = request.param()
-    async with bench(redis_url, tmp_path, [chats]) as one:
-        yield one
-
-
-async def deploy(run: Run, message: str) -> str:
-    """An agent that asks before it acts."""
-    await run.confirm("Deploy?", tool="deploy", arguments={"to": "production"})
-    return "Deployed."
+from tests.waiting import wait_until
 
 
 @proves("C01", "kit")
 async def test_a_question_is_shown_pressed_and_its_card_says_so(made: Bench) -> None:
     """Three presses of one button are one answer, and each hears the truth."""
+    DID.clear()
     made.hire(deploy)
     await made.write("please")
     card = await made.card("Deploy?")
@@ -45,6 +29,7 @@ async def test_a_question_is_shown_pressed_and_its_card_says_so(made: Bench) -> 
     await made.says("Deployed.")
     await made.settled()
     assert made.chats[0].texts(HOME).count("Deployed.") == 1
+    assert DID == ["please"]
 
 
 @proves("C04", "kit")
@@ -52,6 +37,138 @@ async def test_what_is_answered_elsewhere_has_no_live_buttons_here(made: Bench) 
     made.hire(deploy)
     await made.write("please")
     card = await made.card("Deploy?")
+    payload = card.rows[0][0].payload
     run = await made.the_run()
     await made.broker.answer(Reply(run.requests[0], Accepted(values={"confirm": "once"}), ANN, "chat"))
     await made.final(card, "Approved by Ann on the dashboard")
+    assert payload is not None
+    late = await made.platform.send(ANN, card, payload)
+    assert late.text.startswith("Already answered")
+
+
+@proves("C06", "kit")
+async def test_a_press_hears_the_truth_in_few_characters(made: Bench) -> None:
+    """Accepted, already answered, canceled, unknown: each press has one answer, and it is true."""
+    made.hire(deploy)
+    await made.write("please")
+    card = await made.card("Deploy?")
+    deny = next(button.payload for button in card.view.buttons if button.label == "Deny")
+    assert deny is not None
+    assert (await made.press(card, "Approve")).text == "Accepted."
+    other = await made.platform.send(ANN, card, deny)
+    assert other.text == "Already answered by Ann on fa: accepted."
+    nothing = await made.platform.send(ANN, card, "v1:q0zzzzzzzzzzzzzz:deny")
+    assert "no such request" in nothing.text
+    assert (await made.platform.send(ANN, card, "hello")).text == "This button is not known."
+
+
+@proves("C24", "kit")
+async def test_each_of_two_questions_gets_its_own_answer(made: Bench) -> None:
+    made.hire(two)
+    await made.write("please")
+    file, branch = await made.card("Which file?"), await made.card("Which branch?")
+    await made.press(file, "A")
+    await made.press(branch, "A")
+    await made.says("file A, branch A.")
+
+
+@proves("C25", "kit")
+async def test_pressing_one_card_decides_that_one(made: Bench) -> None:
+    made.hire(both)
+    await made.write("please")
+    listing, deleting = await made.card("List?"), await made.card("Delete?")
+    await made.press(deleting, "Deny")
+    await made.press(listing, "Approve")
+    await made.says("list True, delete False.")
+    await made.final(deleting, "Denied by Ann")
+
+
+@proves("C31", "kit")
+async def test_answers_find_their_questions_in_reverse_and_over_a_restart(made: Bench) -> None:
+    made.hire(both)
+    await made.write("please")
+    listing, deleting = await made.card("List?"), await made.card("Delete?")
+    await made.press(deleting, "Deny")
+    await made.restart()
+    await made.press(listing, "Approve")
+    await made.says("list True, delete False.")
+
+
+@proves("C44", "kit")
+@proves("C46", "kit")
+async def test_the_first_press_after_a_restart_counts(made: Bench) -> None:
+    """Nothing that an adapter remembers decides: the broker does."""
+    made.hire(where)
+    await made.write("please")
+    card = await made.card("Where to?")
+    payload = next(button.payload for button in card.view.buttons if "production" in button.label)
+    assert payload is not None
+    await made.restart()
+    assert (await made.press(card, "production")).text == "Accepted."
+    assert "Already answered" in (await made.platform.send(ANN, card, payload)).text
+    await made.says("To production.")
+
+
+async def test_a_press_on_a_message_nobody_remembers_works_and_is_adopted(made: Bench) -> None:
+    """A send whose result was lost left a card; it answers, and gets the final edit as well."""
+    made.hire(where)
+    await made.write("please")
+    card = await made.card("Where to?")
+    found = await made.platform.post(HOME, card.view, nonce="another")
+    assert found is not None
+    stray = made.chats[0].at(HOME)[-1]
+    assert stray.id != card.id
+    assert (await made.press(stray, "staging")).text == "Accepted."
+    await made.final(stray, "staging")
+    await made.final(card, "staging")
+    await made.says("To staging.")
+
+
+@proves("C45", "kit")
+async def test_every_kind_of_control_wakes_the_run(made: Bench) -> None:
+    """Buttons, toggles with Done, a form filled in step by step, a written text."""
+
+    async def ask(run: Run, message: str) -> str:
+        one = await run.choose("One?", ["red", "green"])
+        several = await run.choose("Several?", ["ham", "egg", "jam"], multiple=True, min=2)
+        form = await run.form(
+            "A form",
+            ChoiceField(
+                id="size", label="Size", options=(Option(id="s", label="small"), Option(id="l", label="large"))
+            ),
+            TextField(id="name", label="Name"),
+        )
+        text = await run.ask("Why?")
+        return f"{one} {'+'.join(several)} {form['size']} {form['name']} {text}"
+
+    made.hire(ask)
+    await made.write("please")
+    await made.press(await made.card("One?"), "green")
+    several = await made.card("Several?")
+    await made.press(several, "ham")
+    await made.press(several, "egg")
+    await made.press(several, "jam")
+    await wait_until(lambda: "Done (3)" in several.labels)
+    await made.press(several, "ham")
+    await wait_until(lambda: "Done (2)" in several.labels)
+    await made.press(several, "Done")
+    form = await made.card("1 of 2: Size")
+    await made.press(form, "large")
+    await wait_until(lambda: "2 of 2: Name" in form.text)
+    await made.write("Zoë", reply_to=form)
+    await wait_until(lambda: "Submit" in form.labels)
+    assert "Name: Zoë" in form.text
+    await made.press(form, "Submit")
+    await made.says("Why?")
+    await made.write("because")
+    await made.says("green egg+jam l Zoë because")
+
+
+@proves("C34", "kit")
+async def test_a_written_answer_is_the_answer(made: Bench) -> None:
+    made.hire(what)
+    await made.write("please")
+    await made.says("What is it?")
+    await made.write("a parrot")
+    await made.says("You said: a parrot.")
+    assert not [text for text in made.chats[0].texts(HOME) if "interrupt" in text.casefold()]
