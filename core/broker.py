@@ -206,9 +206,9 @@ class Broker(Looks):
 
     # ── a turn's side ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def claim(self, id: str, worker: str) -> Delivered | Refusal:
+    async def claim(self, id: str, worker: str, pausing: frozenset[str] = frozenset()) -> Delivered | Refusal:
         """Take a ready run and start a turn."""
-        return await self.committer.carry(start.claim, Claim(id, worker), self._at(id), first=("run", id))
+        return await self.committer.carry(start.claim, Claim(id, worker, pausing), self._at(id), first=("run", id))
 
     async def ask(self, event: Ask) -> Asked | Refusal:
         """Park a question; its entry in the run's journal is in the same commit."""

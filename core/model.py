@@ -104,12 +104,13 @@ class Person(Value):
 
 
 class Turn(Value):
-    """One stretch of work of a run, by one worker, under one fence; `held`: it waits and keeps its code."""
+    """One stretch of work of a run, under one fence. held: it waits and keeps its code; again: lost, it goes on."""
 
     fence: int
     worker: str
     since_ms: int
     held: bool = False
+    again: bool = True
 
 
 class Grant(Value):

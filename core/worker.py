@@ -44,6 +44,7 @@ class Worker:
     """Runs turns for as long as the context lasts; leaving it parks, ends or gives back what runs.
 
     agents: finds an agent by name, raising `SaysoError` in words. slots: turns that run at the same time.
+    pausing: agents whose runs wait for a person when this worker is lost (`on_lost="pause"`).
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Worker:
         files: FileStore | None = None,
         slots: int = 64,
         pace: Pace | None = None,
+        pausing: frozenset[str] = frozenset(),
     ) -> None:
         self._broker = broker
         self._lease = lease
@@ -62,6 +64,7 @@ class Worker:
         self._files = files
         self._slots = slots
         self._pace = pace or Pace()
+        self._pausing = pausing
         self._tasks: set[asyncio.Task[None]] = set()
         self._claiming: set[str] = set()
         self._jobs: dict[str, list[Job]] = {}
@@ -159,7 +162,7 @@ class Worker:
         """Take a run, and run its turn to its end."""
         try:
             try:
-                taken = await self._broker.claim(run, worker)
+                taken = await self._broker.claim(run, worker, self._pausing)
             finally:
                 self._claiming.discard(run)
             if isinstance(taken, Refusal):

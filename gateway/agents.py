@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from adapters.agents import SHIPPED
 from core.agent import Agent, load
 from gateway.settings import Settings
-
-SHIPPED: Final = {"demo": "adapters.agents.demo:demo"}
 
 
 def first(settings: Settings) -> str:

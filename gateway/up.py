@@ -29,7 +29,7 @@ LONGEST_PAUSE: Final = 10.0
 """seconds before a worker is started again"""
 GOOD: Final = 30.0
 """seconds after which a worker counts as one that works"""
-PATIENCE: Final = 8.0
+PATIENCE: Final = 15.0
 """seconds for a worker to end its turns when we go"""
 NEVER: Final = 2
 """exit status of a process that cannot start"""

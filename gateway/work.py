@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 
-from core.agent import Agent, NoAgent
+from core.agent import Agent, NoAgent, goes_on
 from core.lease import Lease
 from core.turn import Pace
 from core.worker import Worker
@@ -17,6 +17,7 @@ from gateway.cannot_start import CannotStart
 from gateway.collector import calm_collector
 from gateway.settings import Settings
 from gateway.signals import on_signals
+from gateway.upkeep import files_kept
 
 
 async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
@@ -43,7 +44,9 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
         broker = await stack.enter_async_context(wiring.opened(settings, name="sayso-worker"))
         lease = await stack.enter_async_context(Lease(broker, "worker", span=settings.lease))
         files = wiring.files(settings)
-        worker = Worker(broker, lease, found, files=files, slots=settings.runs_at_once, pace=pace)
+        await stack.enter_async_context(files_kept(files))
+        pausing = frozenset(name for name, one in known.items() if not goes_on(one))
+        worker = Worker(broker, lease, found, files=files, slots=settings.runs_at_once, pace=pace, pausing=pausing)
         await stack.enter_async_context(worker)
         calm_collector()
         await stop.wait()

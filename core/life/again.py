@@ -145,16 +145,16 @@ def lost(d: Draft, e: Lost) -> Changed | Kept | Refusal:
         d.put(("conversation", conversation.id), conversation)
     if run.state != "working":
         return Changed(run=run.id, state=run.shown)
-    return _lost_working(d, conversation, run, e)
+    return _lost_working(d, conversation, run, e, again=e.again and mine.again)
 
 
-def _lost_working(d: Draft, conversation: Conversation, run: Run, e: Lost) -> Changed:
+def _lost_working(d: Draft, conversation: Conversation, run: Run, e: Lost, *, again: bool) -> Changed:
     if e.cause == "worker_lost":
         run = d.save_run(run, attempts=run.attempts + 1)
     if run.attempts >= d.spans.losses:
         words = f"set aside: its worker was lost {run.attempts} times while it ran"
         return pause_now(d, conversation, run, e.cause, error=words)
-    if not e.again:
+    if not again:
         return pause_now(d, conversation, run, e.cause, error="its worker was lost, and it cannot be replayed")
     run = enqueue(d, conversation, run, front=True)
     return Changed(run=run.id, state="queued")

@@ -52,10 +52,11 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A worker takes a ready run."""
+    """A worker takes a ready run. pausing: agents whose runs wait for a person when their worker was lost."""
 
     run: str
     worker: str
+    pausing: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def claim(d: Draft, e: Claim) -> Delivered | Refusal:
         return Refusal("busy", f"another run of the conversation goes first, before {e.run!r}")
     d.hold(until_ms=incarnation.until_ms)
     unproved = run.unproved if run.turn is None else (*run.unproved, run.turn)
-    turn = Turn(fence=run.fence + 1, worker=e.worker, since_ms=d.now)
+    turn = Turn(fence=run.fence + 1, worker=e.worker, since_ms=d.now, again=run.agent not in e.pausing)
     run = d.save_run(run, fence=run.fence + 1, turn=turn, unproved=unproved)
     d.want(Owe("claims", run.id, d.now, of=e.worker))
     d.log(run.root, "turn", f"turn#{run.fence}", run.fence, resumed=run.resumed)

@@ -10,7 +10,9 @@ from core.agent import Denied, Run
 from core.broker import Broker, open_broker
 from core.life.decision import Refusal
 from core.life.draft import Spans
+from core.life.event import Beat, Lost
 from core.life.result import Answered, Resumed, Stopped
+from core.model import Incarnation
 from core.sweeper import Sweeper
 from core.trace import seen
 from tests.proves import proves
@@ -357,3 +359,15 @@ async def test_a_run_whose_work_ends_after_its_conversation_went_on_tells_what_i
             gate.opened.set()
             canceled = await shop.until(run, "canceled")
     assert (canceled.ended_by, canceled.effects) == ("cooperative", "unknown")
+
+
+async def test_a_run_whose_agent_says_pause_waits_for_a_person_when_its_worker_is_lost(shop: Workshop) -> None:
+    """It does not go on by itself, although it could be replayed; a resume lets it."""
+    lease = Incarnation(id="w9", kind="worker", until_ms=shop.broker.store.now() + 60_000)
+    await shop.broker.beat(Beat(lease, first=True), 0)
+    for origin, pausing in (("chat-1", frozenset({"it"})), ("chat-2", frozenset[str]())):
+        run = await shop.say(origin=origin)
+        await shop.broker.claim(run, "w9", pausing)
+        await shop.broker.lost(Lost(run, "w9", gone=True))
+        record = await shop.record(run)
+        assert record.state == ("paused" if pausing else "queued")
