@@ -86,7 +86,7 @@ def matches(prefix: str, origin: str) -> bool:
 def digest(tool: str, arguments: Json) -> str:
     """Name exactly one call: a tool and its arguments; what is shown is what runs."""
     plain = json.dumps([tool, arguments], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(plain.encode()).hexdigest()[:32]
+    return hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
 
 
 class Person(Value):

@@ -6,7 +6,10 @@ It knows how each effect is stored, and no rule. Source: the header of `commit.l
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import assert_never
+
+from pydantic_core import to_json
 
 from core.keys import Index, Keys, Listed, Retention
 from core.life.decision import (
@@ -106,7 +109,7 @@ class Call:
             case _:
                 pass
         ttl = self._keep.of(ref, model)
-        self._op("put", key, fence, halt, model.as_json(), ttl)
+        self._op("put", key, fence, halt, stored(model), ttl)
         if ttl and isinstance(model, Request) and model.body:
             self._op("expire", self._keys.body(model.id), ttl)
 
@@ -193,6 +196,21 @@ class Call:
     def _op(self, verb: str, key: str, *args: Argument) -> None:
         self._count += 1
         self._ops += [verb, self._key(key), len(args), *args]
+
+
+def stored(model: Model) -> bytes:
+    """Return a document's text: without what is empty by default and empty now; reading fills that in.
+
+    A parked question stands in Redis for days, and a third of its texts would say that something is empty.
+    """
+    values = model.__dict__
+    empty = {name for name in _empty_by_default(type(model)) if not values[name]}
+    return to_json(model, exclude_none=True, exclude=empty)
+
+
+@cache
+def _empty_by_default(kind: type[Model]) -> tuple[str, ...]:
+    return tuple(name for name, field in kind.model_fields.items() if field.default in (False, "", (), {}))
 
 
 def call(
