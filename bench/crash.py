@@ -13,6 +13,7 @@ from typing import NamedTuple
 import uvloop
 
 from bench.asked import PERSON
+from bench.ground import private_server
 from bench.table import Ground, Row, measurement
 from core.agent import Agent, Run, agent
 from core.broker import Broker, open_broker
@@ -41,7 +42,9 @@ class Crashes(NamedTuple):
 @measurement
 def killed_workers(ground: Ground) -> list[Row]:
     """A worker is killed while its question is parked, and another while it works."""
-    crashes = uvloop.run(_kill(ground.url))
+    del ground
+    with private_server("everysec") as url:
+        crashes = uvloop.run(_kill(url))
     return [
         Row("killed while parked, answered while down: effect once back", crashes.parked_ms, "ms", target=1_000),
         Row("effects beside the one", crashes.effects - 1, "", target=0),
@@ -51,7 +54,6 @@ def killed_workers(ground: Ground) -> list[Row]:
 
 async def _kill(url: str) -> Crashes:
     async with open_broker(url, name="bench") as broker:
-        await broker.store.link.call("DEL", EFFECTS)
         async with _worker(url) as first:
             await _say(broker, "asks")
             request = await _parked(broker)
