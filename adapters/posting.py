@@ -29,6 +29,7 @@ OLD_MS = 2 * 86_400_000
 """Where nothing is known of what was posted, older texts are not brought up again."""
 
 PAUSE = 2.0
+DOUBT = "⚠ A message may not have reached this chat. It stands on the dashboard."
 ANSWER = "answer.md"
 
 
@@ -77,13 +78,13 @@ class Texts:
         """Send what is missing of one entry."""
         posted = await self._broker.cards.posted(conversation)
         begin = posted.parts if posted.sending == seq else 0
-        unclear = False
+        unclear = doubt = False
         pieces = await self._pieces(entry)
         for number in range(begin, len(pieces)):
             repeat = self._sending.limits.repeats
             said = await self._broker.cards.posting(Posting(conversation, place, seq, number, again=repeat))
             if isinstance(said, Refusal):
-                unclear = True
+                unclear = doubt = True
                 continue
             outcome = await self._send(place, pieces[number], f"{entry.id}.{number}")
             if isinstance(outcome, Unclear) and repeat:
@@ -93,11 +94,15 @@ class Texts:
                 return PAUSE if outcome.retry_after is None else outcome.retry_after
             if not isinstance(outcome, Sent):
                 unclear = True
+                doubt = doubt or isinstance(outcome, Unclear)
                 _log.warning(
                     "whether part %d of text %s arrived at %s is unclear: %r", number, entry.id, place, outcome
                 )
                 emit("text.unclear" if isinstance(outcome, Unclear) else "text.refused", place=place, text=entry.id)
         await self._broker.cards.arrived(Arrived(conversation, place, seq, unclear))
+        if doubt:
+            view = View(blocks=(Block(kind="state", text=DOUBT),), of=entry.id)
+            await self._sending.post(place, view, f"{entry.id}.doubt")
         emit("text.posted", place=place, text=entry.id, unclear=unclear)
         return None
 

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from adapters.desk import Open
+from adapters.desk import Doors, Open
 from adapters.outcomes import Notice
 from adapters.surface import Surface
 from core.agent import Agent
@@ -50,6 +50,7 @@ class Guard(Open):
         self.gate = asyncio.Event()
         self.gate.set()
         self.reached = asyncio.Event()
+        self.others: Doors | None = None
 
     def set(self, people: tuple[str, ...]) -> None:
         """Change the list of people of every group."""
@@ -58,6 +59,8 @@ class Guard(Open):
     async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
         self.reached.set()
         await self.gate.wait()
+        if self.others is not None:
+            return await self.others.admit(person, place, private)
         return await super().admit(person, place, private)
 
 
@@ -71,6 +74,7 @@ class Bench:
     people: tuple[str, ...] = (ANN.id, BOB.id)
     agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
     quiet: float = 3600.0
+    partitions: int = 1
     link: bool = True
     pace: Pace = QUICK
     spans: Spans = field(default_factory=Spans)
@@ -78,7 +82,9 @@ class Bench:
     async def up(self) -> None:
         """Start everything."""
         self._stack = AsyncExitStack()
-        self.broker: Broker = await self._stack.enter_async_context(open_broker(self.url, block=0.2, spans=self.spans))
+        self.broker: Broker = await self._stack.enter_async_context(
+            open_broker(self.url, partitions=self.partitions, block=0.2, spans=self.spans)
+        )
         self.files = FileStore(self.folder, file_max=1_000_000, quota=10_000_000, keep=3600)
         self.shop = Workshop(self.broker, self.agents, self.files)
         await self._stack.enter_async_context(self.shop.worker(self.pace))
@@ -124,6 +130,10 @@ class Bench:
         """Stop everything and start it again."""
         await self.down()
         await self.up()
+
+    def let_in_by(self, doors: Doors) -> None:
+        """Let other doors decide who comes in."""
+        self.doors.others = doors
 
     # what a test looks at
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 
 import pytest
 
@@ -11,6 +12,7 @@ from core.agent import Run
 from tests.contract.agents import DID, deploy, what, where
 from tests.contract.bench import ANN, HOME, Bench
 from tests.proves import proves
+from tests.redis_server import RedisServer
 from tests.waiting import wait_until
 
 OTHER = "fa-77"
@@ -240,3 +242,67 @@ async def test_a_second_front_end_takes_over_when_the_first_is_gone(made: Bench)
     await made.platforms[-1].press(ANN, card, "staging")
     await made.says("To staging.")
     assert made.chats[0].texts(HOME).count("To staging.") == 1
+
+
+async def test_a_restart_between_every_two_steps_changes_nothing_that_people_see(made: Bench) -> None:
+    DID.clear()
+    made.hire(deploy)
+    await made.write("please", key="u-1")
+    await made.restart()
+    card = await made.card("Deploy?")
+    await made.restart()
+    await made.press(card, "Cancel task", key="u-2")
+    await made.restart()
+    await wait_until(lambda: "Sure?" in card.text)
+    await made.restart()
+    await made.press(card, "Keep it", key="u-3")
+    await made.restart()
+    await wait_until(lambda: "Approve" in card.labels)
+    await made.press(card, "Approve", key="u-4")
+    await made.restart()
+    await made.final(card, "Approved by Ann")
+    await made.restart()
+    await made.says("Deployed.")
+    await made.write("please", key="u-1")
+    await made.settled()
+    assert DID == ["please"]
+    assert made.chats[0].texts(HOME).count("Deployed.") == 1
+    assert len([one for one in made.chats[0].at(HOME) if "Deploy?" in one.text]) == 1
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+async def test_a_kill_while_a_text_is_sent_never_sends_it_twice(made: Bench, accepted: bool) -> None:
+    """A platform that recognises repeats gets it surely; for another the doubt is kept on record."""
+
+    async def speak(run: Run, message: str) -> str:
+        return "Only once."
+
+    made.hire(speak)
+    gate = made.chats[0].fail("post", gate=asyncio.Event(), accepted=accepted)
+    await made.write("please")
+    await gate.reached.wait()
+    await made.restart()
+    await made.settled()
+    count = made.chats[0].texts(HOME).count("Only once.")
+    posted = await made.broker.cards.posted((await made.runs())[0].conversation)
+    assert count == (1 if accepted or made.chats[0].limits.repeats else 0)
+    assert bool(posted.unclear) is not made.chats[0].limits.repeats
+    doubts = [text for text in made.chats[0].texts(HOME) if "may not have reached" in text]
+    assert len(doubts) == len(posted.unclear)
+
+
+async def test_while_the_store_is_away_a_press_says_that_nothing_was_stored(made: Bench, redis: RedisServer) -> None:
+    made.hire(where)
+    await made.write("please")
+    card = await made.card("Where to?")
+    await made.settled()
+    redis.process.send_signal(signal.SIGSTOP)
+    try:
+        answer = await made.press(card, "staging")
+        assert answer.pending or answer.alert
+    finally:
+        redis.process.send_signal(signal.SIGCONT)
+    if not answer.pending:
+        await made.press(card, "staging")
+    await made.final(card, "staging")
+    await made.says("To staging.")

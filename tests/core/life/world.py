@@ -213,7 +213,8 @@ class World:
     def _guard(self, guard: Guard, versions: Mapping[Ref, int]) -> str | None:
         model = self.docs.get(guard.ref)
         if guard.kind == "length":
-            return None if self.length(guard.ref[1]) == guard.fence else "STALE"
+            listed = self.lists.get(("history" if guard.ref[0] == "conversation" else "steps", guard.ref[1]))
+            return None if (listed[-1][0] if listed else 0) == guard.fence else "STALE"
         if guard.kind == "absent":
             return None if model is None else "STALE"
         if model is None:

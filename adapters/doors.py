@@ -1,0 +1,39 @@
+"""Who comes in by a chat platform: accounts that are linked to a person, and in groups those who were bound to them.
+
+A stranger learns in a private chat how to be linked; in a group nothing is said. It knows no platform.
+Source: C07, C08.
+"""
+
+from __future__ import annotations
+
+from adapters.outcomes import Notice
+from core.model import Person
+from core.pairing import Locked, TooMany
+from core.people import People
+
+
+class Linked:
+    """Doors that let in whom `People` knows; the shape of `adapters.desk.Doors`."""
+
+    def __init__(self, people: People) -> None:
+        self._people = people
+
+    async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
+        """Tell who an account (`tg:42`) is; a stranger gets a code in a private chat, and is turned away in a group."""
+        known = await self._people.who(person.id, person.name)
+        if known is not None:
+            return known
+        if not private:
+            return Notice(text="You are not known here: write to me in a private chat.", alert=True)
+        match await self._people.pairing(person.id, person.name, place):
+            case Locked():
+                return Notice(text="Too many wrong codes were entered: try again in an hour.", alert=True)
+            case TooMany():
+                return Notice(text="Too many accounts wait to be linked: try again later.", alert=True)
+            case code:
+                words = f"I do not know you yet. Your code is {code}: enter it on the dashboard, or with “sayso pair”."
+                return Notice(text=words)
+
+    async def people(self, place: str) -> tuple[str, ...]:
+        """List who may talk to the agent in a group."""
+        return await self._people.group(place)
