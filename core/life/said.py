@@ -142,7 +142,7 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
     found = [request for id in conversation.open if (request := d.request(id)) is not None]
     if any(field.kind == "secret" for request in found for field in request.question.fields):
         return Refusal("secret", "a secret is asked for: give it on its one-time page, this message was not kept")
-    if len(found) == 1 and len(found[0].question.fields) > 1:
+    if len(found) == 1 and len(found[0].question.fields) > 1 and e.origin in found[0].cards:
         return fill(d, Fill(found[0].id, e.text, e.person, _via(e), e.origin, e.key))
     texts = [r for r in found if len(r.question.fields) == 1 and r.question.fields[0].kind == "text"]
     if len(texts) == 1:
