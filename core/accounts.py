@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Literal, TypeVar
 
 from pydantic import ValidationError
@@ -71,10 +71,22 @@ Refused = Literal["unknown", "used", "expired"]
 
 
 class Accounts:
-    """Lets people and programs in, and out again. login_link, login: seconds."""
+    """Lets people and programs in, and out again.
 
-    def __init__(self, shelf: Shelf, *, login_link: float, login: float, now: Callable[[], float] = time.time) -> None:
+    login_link, login: seconds. current: tells who a person is now, None for nobody; without it, who they were.
+    """
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        *,
+        login_link: float,
+        login: float,
+        current: Callable[[str], Awaitable[Person | None]] | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
         self._shelf = shelf
+        self._current = current
         self._login_link = login_link
         self._login = login
         self._now = now
@@ -103,7 +115,8 @@ class Accounts:
             return "used"
         if self._ms() > login.until_ms:
             return "expired"
-        return await self.sign_in(login.person)
+        person = await self._current(login.person.id) if self._current is not None else login.person
+        return "unknown" if person is None else await self.sign_in(person)
 
     async def sign_in(self, person: Person) -> tuple[str, Known]:
         """Make a session; returns its secret, which is kept nowhere else."""
@@ -188,6 +201,9 @@ class Accounts:
             return seen[1]
         at = self._now()
         known = await (self._look_session(mark) if by == "session" else self._look_token(mark))
+        if known is not None and self._current is not None:
+            person = await self._current(known.person.id)
+            known = known.changed(person=person) if person is not None else None
         if len(self._known) >= _MOST_KNOWN:
             self._known.clear()
         self._known[mark] = (at, known)
@@ -213,11 +229,6 @@ class Accounts:
 
     def _ms(self, ahead: float = 0.0) -> int:
         return int((self._now() + ahead) * 1_000)
-
-
-def named(name: str) -> Person:
-    """The person behind a name on this gateway: the owner, or somebody else with a login of their own."""
-    return OWNER if name in ("", "owner") else Person(id=f"web:{name}", name=name)
 
 
 def _read(kind: type[V], text: str | None) -> V | None:

@@ -32,6 +32,8 @@ SEEN_S = 7 * 86_400.0
 """seconds for which a place where the bot was spoken to is offered for binding"""
 MOST_SEEN = 100
 LONGEST_NAME = 60
+IDENTITY = re.compile(r"[a-z]{2,12}:[\x21-\x7e]{1,80}")
+PLACE = re.compile(r"[a-z]{2,12}-[\x21-\x7e]{1,80}")
 UNKNOWN = Refusal("unknown", "there is no such person; the list of people names those there are")
 
 
@@ -187,7 +189,7 @@ class People:
 
     # ── invitations ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def invite(self, name: str, role: Role, by: str) -> str | Refusal:
+    async def invite(self, name: str, role: Role, by: str) -> tuple[str, Invitation] | Refusal:
         """Make a code that lets somebody in as a new person, once, for a day; it is kept nowhere."""
         bad = await self._bad_name(name)
         if bad is not None:
@@ -197,7 +199,7 @@ class People:
         until = int((self._now() + INVITED_S) * 1000)
         invitation = Invitation(id=mark[:12], name=" ".join(name.split()), role=role, by=by, until_ms=until)
         await self._shelf.keep("invite", mark, invitation.model_dump_json(), 2 * INVITED_S)
-        return code
+        return code, invitation
 
     async def invitations(self) -> list[Invitation]:
         """List the invitations that still count."""

@@ -71,6 +71,7 @@ class Safe:
         self._committer = committer
         self._shelf = shelf
         self.vault: Vault | None = None
+        self._noted: set[str] = set()
 
     # ── a person's side ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -101,6 +102,7 @@ class Safe:
             handle = fresh("y", partition_of(run.id))
             sealed[handle] = vault.seal(value.get_secret_value(), _place(run.root, handle))
             answer[name] = {"secret": handle}
+        await self._note(vault)
         event = Reply(request.id, Accepted(values=answer), gift.person, gift.via, gift.key, gift.submit, sealed=sealed)
         told = await self._committer.carry(rules.reply, event, partition_of(request.id))
         if not isinstance(told, Refusal):
@@ -147,6 +149,12 @@ class Safe:
         request = await self._looks.request(id, person)
         run = await self._looks.peek(request.run) if request is not None else None
         return (request, run) if request is not None and run is not None else None
+
+    async def _note(self, vault: Vault) -> None:
+        """Let the next start know that something is sealed with this key, before it is."""
+        if vault.seals_with not in self._noted:
+            await self._shelf.keep("key", vault.seals_with, "")
+            self._noted.add(vault.seals_with)
 
     async def _remember(
         self,

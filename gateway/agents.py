@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from adapters.agents import SHIPPED
-from core.agent import Agent, load
+from core.agent import Agent, NoAgent, load
 from gateway.settings import Settings
+
+Surface: TypeAlias = Literal["web", "telegram", "discord", "terminal"]
 
 
 def first(settings: Settings) -> str:
@@ -12,6 +16,24 @@ def first(settings: Settings) -> str:
     if settings.agent in settings.agents:
         return settings.agent
     return settings.agent.rpartition(":")[2].rpartition(".")[2]
+
+
+def default(settings: Settings, surface: Surface) -> str:
+    """The name of the agent that new conversations of a front end are with.
+
+    Raises: `NoAgent` when the setting names one that there is not.
+    """
+    given: dict[Surface, str | None] = {
+        "web": settings.agent_web,
+        "telegram": settings.agent_telegram,
+        "discord": settings.agent_discord,
+        "terminal": settings.agent_terminal,
+    }
+    name = given[surface] or first(settings)
+    if name not in places(settings):
+        names = ", ".join(places(settings))
+        raise NoAgent(f"SAYSO_AGENT_{surface.upper()} names {name!r}; the agents are {names}")
+    return name
 
 
 def places(settings: Settings) -> dict[str, str]:
@@ -25,4 +47,7 @@ def load_all(settings: Settings) -> dict[str, Agent]:
 
     Raises: `NoAgent`.
     """
+    surfaces: tuple[Surface, ...] = ("web", "telegram", "discord", "terminal")
+    for surface in surfaces:
+        default(settings, surface)
     return {name: load(place, SHIPPED) for name, place in places(settings).items()}

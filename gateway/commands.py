@@ -7,27 +7,22 @@ rule refuses is its words and exit status 1.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Annotated, NoReturn, TypeVar
+from typing import Annotated
 
 import typer
-import uvloop
 
-from core.accounts import OWNER, SCOPES, Scope, named
+from core.accounts import OWNER, SCOPES, Scope
 from core.broker import Broker
-from core.errors import StoreError
 from core.life.decision import Refusal
 from core.life.event import Reply
 from core.life.words import text_answer
-from core.model import Json
+from core.model import Json, Person
 from core.question import Accepted, Declined, Request
-from gateway import logging, wiring
-from gateway.cannot_start import CannotStart
-from gateway.settings import Settings, SettingsError, load, unknown_names
+from gateway import logging, people_commands, wiring
+from gateway.running import NAME, fail, quiet, read_settings, refuse, run_to_end, with_broker
+from gateway.settings import Settings
 from gateway.signals import on_signals
-from gateway.unavailable import RedisUnavailable
 
-NAME = "sayso"
 app = typer.Typer(
     name=NAME,
     no_args_is_help=True,
@@ -36,8 +31,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+people_commands.add(app)
 VIA = "cli"
-T = TypeVar("T")
 
 
 @app.callback()
@@ -53,11 +48,11 @@ def up(
     open: Annotated[bool | None, typer.Option("--open/--no-open", help="Open a browser, or never do.")] = None,
 ) -> None:
     """Run everything: page, agent, and a private Redis when none is given."""
-    from gateway.up import up as run_all  # the web framework is loaded by the roles that need it
+    from gateway.up import up as run_everything  # the web framework is loaded by the roles that need it
 
-    settings = _settings()
+    settings = read_settings()
     logging.set_up(settings)
-    _run(run_all(settings, browser=open, say=typer.echo))
+    run_to_end(run_everything(settings, browser=open, say=typer.echo))
 
 
 @app.command()
@@ -66,7 +61,7 @@ def web() -> None:
     from gateway.up import raise_file_limit
     from gateway.web import serve
 
-    settings = _settings()
+    settings = read_settings()
     logging.set_up(settings)
     raise_file_limit()
 
@@ -76,7 +71,7 @@ def web() -> None:
         async with wiring.opened(settings, name="sayso-web") as broker:
             await serve(settings, broker, stop, lambda port: typer.echo(f"Listening on {_listening(settings, port)}"))
 
-    _run(run())
+    run_to_end(run())
 
 
 @app.command()
@@ -86,9 +81,9 @@ def worker(
     """Run a worker: it starts runs and lets them go on."""
     from gateway.work import work
 
-    settings = _settings()
+    settings = read_settings()
     logging.set_up(settings)
-    _run(work(settings, until_stdin_closes=until_stdin_closes))
+    run_to_end(work(settings, until_stdin_closes=until_stdin_closes))
 
 
 @app.command()
@@ -96,10 +91,10 @@ def doctor() -> None:
     """Check everything and say in words what to do; exit status 1 when something is wrong."""
     from gateway.doctor import examine
 
-    settings = _settings()
+    settings = read_settings()
     logging.set_up(settings, quiet=True)
     ok = True
-    for check in _run(examine(settings)):
+    for check in run_to_end(examine(settings)):
         typer.echo(f"{'ok  ' if check.ok else 'BAD '} {check.what}: {check.words}")
         ok = ok and check.ok
     if not ok:
@@ -124,32 +119,39 @@ def token(
     """Print a new API token, and nothing else."""
     scopes: tuple[Scope, ...] = tuple(known for known in SCOPES if scope is None or known in scope)
     if scope is not None and (wrong := [one for one in scope if one not in SCOPES]):
-        _fail(f"--scope {wrong[0]!r}: must be one of {', '.join(SCOPES)}.")
-    settings = _quiet()
+        fail(f"--scope {wrong[0]!r}: must be one of {', '.join(SCOPES)}.")
+    settings = quiet()
 
     async def make(broker: Broker) -> str:
-        text, _ = await wiring.accounts(settings, broker).token(named(person), scopes, name)
+        text, _ = await wiring.accounts(settings, broker).token(await _named(broker, person), scopes, name)
         return text
 
-    typer.echo(_with_broker(settings, make))
+    typer.echo(with_broker(settings, make))
 
 
 @app.command()
 def login(person: Annotated[str, typer.Option(help="Whom it signs in.")] = "owner") -> None:
     """Print a fresh link that signs a browser in, once."""
-    settings = _quiet()
+    settings = quiet()
 
     async def make(broker: Broker) -> str:
-        return await wiring.accounts(settings, broker).link(named(person))
+        return await wiring.accounts(settings, broker).link(await _named(broker, person))
 
-    typer.echo(wiring.login_link(settings, _with_broker(settings, make)))
+    typer.echo(wiring.login_link(settings, with_broker(settings, make)))
 
 
 @app.command()
 def code() -> None:
     """Print a one-time code: the proof that restricted requests ask for besides an answer."""
-    settings = _quiet()
-    typer.echo(_with_broker(settings, lambda broker: wiring.accounts(settings, broker).code()))
+    settings = quiet()
+    typer.echo(with_broker(settings, lambda broker: wiring.accounts(settings, broker).code()))
+
+
+async def _named(broker: Broker, name: str) -> Person:
+    found = await wiring.people(broker).find(name)
+    if found is None:
+        fail(f"There is nobody called {name!r}: invite them with `sayso invite {name}`, or see `sayso people`.")
+    return found
 
 
 # ── what waits ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -158,8 +160,8 @@ def code() -> None:
 @app.command()
 def pending() -> None:
     """List the questions that wait for you, and the runs that can be resumed."""
-    settings = _quiet()
-    found = _with_broker(settings, lambda broker: broker.pending(OWNER))
+    settings = quiet()
+    found = with_broker(settings, lambda broker: broker.pending(OWNER))
     for request in found.requests:
         typer.echo(f"{request.id}  {_title(request)}  [{_how(request)}]")
     for run in found.runs:
@@ -171,10 +173,10 @@ def pending() -> None:
 @app.command()
 def cancel(run: str) -> None:
     """End a run, in any state, and discard what could be resumed."""
-    settings = _quiet()
-    result = _with_broker(settings, lambda broker: broker.cancel(run.strip().casefold(), OWNER))
+    settings = quiet()
+    result = with_broker(settings, lambda broker: broker.cancel(run.strip().casefold(), OWNER))
     if isinstance(result, Refusal):
-        _refuse(result)
+        refuse(result)
     typer.echo(f"{result.run}  {result.state}")
 
 
@@ -187,8 +189,8 @@ def answer(
 ) -> None:
     """Answer a question: an option's number or label, `yes`, or text."""
     if deny == bool(value):
-        _fail("Say either a value or --deny.")
-    settings = _quiet()
+        fail("Say either a value or --deny.")
+    settings = quiet()
 
     async def give(broker: Broker) -> str | Refusal:
         found = await broker.request(request.strip().casefold(), OWNER)
@@ -200,9 +202,9 @@ def answer(
         result = await broker.answer(Reply(found.id, given, OWNER, VIA))
         return result if isinstance(result, Refusal) else result.run
 
-    result = _with_broker(settings, give)
+    result = with_broker(settings, give)
     if isinstance(result, Refusal):
-        _refuse(result)
+        refuse(result)
     typer.echo(f"{result}  goes on with your answer")
 
 
@@ -226,65 +228,6 @@ def _title(request: Request) -> str:
 
 def _how(request: Request) -> str:
     return ", ".join(field.kind for field in request.question.fields)
-
-
-# ── running ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _settings() -> Settings:
-    """Read the settings; names in the environment that look like ours and are none get a word."""
-    try:
-        settings = load()
-    except SettingsError as error:
-        _fail(str(error))
-    for stranger in unknown_names():
-        typer.echo(f"{NAME}: no such setting in the environment: {stranger}", err=True)
-    return settings
-
-
-def _quiet() -> Settings:
-    settings = _settings()
-    logging.set_up(settings, quiet=True)
-    return settings
-
-
-def _with_broker(settings: Settings, work: Callable[[Broker], Awaitable[T]]) -> T:
-    async def run() -> T:
-        async with wiring.opened(settings, name="sayso-command") as broker:
-            return await work(broker)
-
-    return _run(run())
-
-
-def _run(work: Coroutine[object, object, T]) -> T:
-    """Run to the end; what keeps a process from its work is told in one line."""
-    try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(work)
-    except (RedisUnavailable, CannotStart, StoreError) as error:
-        _fail(str(error))
-    except BaseExceptionGroup as group:
-        known, rest = group.split((RedisUnavailable, CannotStart, StoreError))
-        if known is None or rest is not None:
-            raise
-        _fail(str(_first(known)))
-    except KeyboardInterrupt:
-        raise typer.Exit(130) from None
-
-
-def _first(group: BaseExceptionGroup[Exception]) -> Exception:
-    first = group.exceptions[0]
-    return _first(first) if isinstance(first, BaseExceptionGroup) else first
-
-
-def _fail(words: str) -> NoReturn:
-    typer.echo(f"{NAME}: {words}", err=True)
-    raise typer.Exit(2) from None
-
-
-def _refuse(refusal: Refusal) -> NoReturn:
-    typer.echo(f"{NAME}: {refusal.text}", err=True)
-    raise typer.Exit(1)
 
 
 def _listening(settings: Settings, port: int) -> str:

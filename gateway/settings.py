@@ -23,9 +23,12 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from core.vault import KeyRefused, parsed
+
 FILE = "sayso.toml"
 PREFIX = "SAYSO_"
 AGENT = r"^([A-Za-z_][\w-]*|[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)$"
+NAME = r"^[A-Za-z_][\w-]*$"
 MIB = 1024 * 1024
 DAY = 86_400.0
 
@@ -99,6 +102,24 @@ class Settings(BaseSettings):
         default_factory=dict[str, AgentEntry], description="more agents, as tables `[agents.<name>]` in `sayso.toml`"
     )
 
+    agent_web: Annotated[str | None, Field(pattern=NAME)] = Field(
+        default=None, description="the agent that new conversations on the page are with; `agent` when empty"
+    )
+    agent_telegram: Annotated[str | None, Field(pattern=NAME)] = Field(
+        default=None, description="the same for Telegram chats"
+    )
+    agent_discord: Annotated[str | None, Field(pattern=NAME)] = Field(
+        default=None, description="the same for Discord channels"
+    )
+    agent_terminal: Annotated[str | None, Field(pattern=NAME)] = Field(
+        default=None, description="the same for terminals"
+    )
+    vault_key: SecretStr | None = Field(
+        default=None,
+        description="seals secrets: base64 of 32 bytes; several with commas, the first seals, all open; "
+        "without it `vault.key` in the data folder",
+    )
+
     runs_at_once: int = Field(default=64, ge=1, description="turns that one worker process runs at the same time")
     hot_window: Span = Field(default=2.0, description="how long a run that asks is held in memory before it is parked")
     pickup_grace: Span = Field(
@@ -133,6 +154,7 @@ class Settings(BaseSettings):
     file_quota: int = Field(default=2_048 * MIB, ge=1, description="the space that all stored files may take together")
     file_days: int = Field(default=90, ge=1, description="days that a stored file is kept")
     login_link: Span = Field(default=600.0, description="how long a login link can be used, once")
+    secret_link: Span = Field(default=900.0, description="how long a link to give a secret can be used, once")
     login_days: int = Field(default=30, ge=1, description="days that a browser stays signed in")
 
     log_level: Literal["debug", "info", "warning", "error"] = Field(
@@ -173,6 +195,17 @@ class Settings(BaseSettings):
         if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
             raise ValueError("must look like https://sayso.example, without ? or #")
         return value.rstrip("/")
+
+    @field_validator("vault_key")
+    @classmethod
+    def _keys(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None or not value.get_secret_value().strip():
+            return None
+        try:
+            parsed(value.get_secret_value())
+        except KeyRefused as refused:
+            raise ValueError(str(refused)) from None
+        return value
 
     @field_validator("redis_url")
     @classmethod

@@ -72,7 +72,7 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
         await stack.enter_async_context(hub)
         options = Options(
             version=wiring.version(),
-            agent=agents.first(settings),
+            agent=agents.default(settings, "web"),
             agents=tuple(agents.places(settings)),
             host=settings.host,
             public_url=settings.public_url,
@@ -80,7 +80,21 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
             body_max=settings.body_max,
             file_max=settings.file_max,
         )
-        yield Web(broker, accounts, hub, files, attached, options, render, lambda: health.checks(broker))
+        people = wiring.people(broker)
+        for warning in await people.warnings():
+            _log.warning("%s; choose them on the page under People, or with `sayso group`", warning)
+        yield Web(
+            broker,
+            accounts,
+            hub,
+            files,
+            attached,
+            options,
+            render,
+            people,
+            wiring.tickets(settings, broker),
+            lambda: health.checks(broker),
+        )
 
 
 async def serve(settings: Settings, broker: Broker, stop: asyncio.Event, started: Callable[[int], None]) -> None:

@@ -12,8 +12,11 @@ from core.broker import Broker, open_broker
 from core.files import FileStore
 from core.keys import Retention
 from core.life.draft import Spans
+from core.people import People
+from core.ticket import Tickets
 from gateway.open_redis import open_redis
 from gateway.settings import DAY, Settings
+from gateway.unlock import unlock
 
 
 def version() -> str:
@@ -25,10 +28,12 @@ def version() -> str:
 
 
 @asynccontextmanager
-async def opened(settings: Settings, *, name: str = "sayso") -> AsyncGenerator[Broker]:
+async def opened(settings: Settings, *, name: str = "sayso", vault: bool = True) -> AsyncGenerator[Broker]:
     """The broker on the Redis that the settings mean, for as long as the block lasts.
 
-    Raises: `RedisUnavailable`, `StoreError`.
+    vault: also unlock the vault, as every process needs that takes secrets in or hands them to agents.
+
+    Raises: `RedisUnavailable`, `StoreError`, `CannotStart`.
     """
     spans = Spans(
         held_grace_ms=_ms(settings.pickup_grace),
@@ -53,12 +58,29 @@ async def opened(settings: Settings, *, name: str = "sayso") -> AsyncGenerator[B
             block=settings.feed_block,
         ) as broker,
     ):
+        if vault:
+            broker.safe.vault = await unlock(settings, broker)
         yield broker
 
 
 def accounts(settings: Settings, broker: Broker) -> Accounts:
     """Logins and tokens."""
-    return Accounts(broker.shelf, login_link=settings.login_link, login=settings.login_days * DAY)
+    return Accounts(
+        broker.shelf,
+        login_link=settings.login_link,
+        login=settings.login_days * DAY,
+        current=people(broker).person,
+    )
+
+
+def people(broker: Broker) -> People:
+    """Who people are."""
+    return People(broker)
+
+
+def tickets(settings: Settings, broker: Broker) -> Tickets:
+    """Links to give a secret."""
+    return Tickets(broker, people(broker).person, public_url=settings.public_url, life=settings.secret_link)
 
 
 def files(settings: Settings) -> FileStore:

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
 
-from adapters.web import conversations, files, health, live, problems, requests, runs, session
+from adapters.web import conversations, files, health, live, people, problems, requests, runs, secrets, session
 from adapters.web.problems import MEDIA_TYPE, Problem, ProblemShape
 from adapters.web.security import PAGE_CSP, Gate, known_to
 from adapters.web.state import Web, state_of
@@ -29,6 +29,7 @@ TYPES: Final = {
     ".webmanifest": "application/manifest+json",
 }
 PAGE_HEADERS: Final = {"content-security-policy": PAGE_CSP, "cache-control": "no-cache"}
+UNKEPT: Final = {"cache-control": "no-store"}
 ABOUT: Final = (
     "Say something, answer what runs ask, cancel, pause and resume. Every error is problem+json. "
     "Programs send `Authorization: Bearer` with a token of `sayso token`; "
@@ -71,10 +72,11 @@ def create(web: Web) -> ASGIApp:
     app.state.web = web
     app.state.tries = session.Tries()
     app.state.figures = figures = health.Figures()
-    for one in (conversations, runs, requests, files, session, live, health):
+    for one in (conversations, runs, secrets, requests, files, session, people, live, health):
         app.include_router(one.router)
     app.router.routes.append(WebSocketRoute("/v1/ws", live.Socket))
-    for path, endpoint in (("/", index), ("/login", login), ("/page/{name}", page), ("/favicon.ico", icon)):
+    pages = {"/": index, "/login": login, "/invite": login, "/secret/{id}": secret, "/page/{name}": page}
+    for path, endpoint in {**pages, "/favicon.ico": icon}.items():
         app.add_api_route(path, endpoint, include_in_schema=False, response_class=Response)
     problems.install(app)
     app.add_middleware(health.Counting, figures=figures)
@@ -107,6 +109,11 @@ async def index(request: Request) -> Response:
 async def login(request: Request) -> Response:
     """The page that trades the code in its fragment for a cookie."""
     return _file(request, "login.html")
+
+
+async def secret() -> Response:
+    """The page on which a secret is given, by a ticket in its fragment or by login; opening it uses nothing up."""
+    return FileResponse(PAGE / "secret.html", media_type=TYPES[".html"], headers={**PAGE_HEADERS, **UNKEPT})
 
 
 async def page(request: Request, name: str) -> Response:

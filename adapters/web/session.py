@@ -100,6 +100,15 @@ class Tokens(BaseModel):
 @router.post("/login", summary="Sign a browser in with the code of a link", status_code=204)
 async def login(body: Code, request: Request, response: Response, web: Parts) -> None:
     """Trade a single-use code for a cookie that scripts cannot read."""
+    hurried(request)
+    found = await web.accounts.redeem(body.code)
+    if isinstance(found, str):
+        raise Problem(403, found, _WORDS[found], errors=[("code", "must be of a fresh link")])
+    let_in(web, request, response, found[0])
+
+
+def hurried(request: Request) -> None:
+    """Refuse an address that tries too often."""
     tries: object = request.app.state.tries
     assert isinstance(tries, Tries)
     wait = tries.wait(request.client.host if request.client else "")
@@ -108,10 +117,10 @@ async def login(body: Code, request: Request, response: Response, web: Parts) ->
         headers = {"Retry-After": str(int(wait) + 1)}
         rule = f"at most {TRIES} tries in a minute"
         raise Problem(429, "too_many", words, errors=[("code", rule)], headers=headers)
-    found = await web.accounts.redeem(body.code)
-    if isinstance(found, str):
-        raise Problem(403, found, _WORDS[found], errors=[("code", "must be of a fresh link")])
-    secret, _ = found
+
+
+def let_in(web: Web, request: Request, response: Response, secret: str) -> None:
+    """Give a browser its session, as a cookie that scripts cannot read."""
     response.set_cookie(
         cookie_name(request),
         secret,

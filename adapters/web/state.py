@@ -13,6 +13,8 @@ from adapters.web.hub import Hub
 from core.accounts import Accounts
 from core.broker import Broker
 from core.files import FileStore
+from core.people import People
+from core.ticket import Tickets
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class Web:
     attached: Attached
     options: Options
     render: Callable[[str], str]
+    people: People
+    tickets: Tickets
     checks: Callable[[], Awaitable[Sequence[Check]]]
 
 

@@ -81,6 +81,8 @@ def choose_agent(d: Draft, e: Said, conversation: Conversation, name: str, *, ne
         names = ", ".join(e.agents) or "none"
         words = f"there is no agent {name!r}; choose one of {names}"
         return Refusal("invalid", words, {"field": "agent", "rule": f"must be one of {names}"})
+    if new and e.origin.startswith("chat-"):  # each new one of the page has a place of its own: nothing to choose for
+        return Told(command="agent", argument=found)
     if new:
         d.put(("origin", e.origin), Origin(conversation=conversation.id))
     d.save_conversation(conversation, agent=found)

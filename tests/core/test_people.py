@@ -12,7 +12,7 @@ from core.life.event import Said
 from core.life.result import Sent
 from core.model import Person
 from core.pairing import LETTERS, Locked, Paired, TooMany, Wrong
-from core.people import INVITED_S, OWNER, People
+from core.people import INVITED_S, OWNER, People, Role
 from tests.everything import everything
 from tests.proves import proves
 from tests.redis_server import RedisServer
@@ -46,6 +46,12 @@ async def added(people: People, name: str) -> Person:
     made = await people.add(name, "member")
     assert isinstance(made, Person), made
     return made
+
+
+async def invited(people: People, name: str, role: Role = "member") -> str:
+    made = await people.invite(name, role, OWNER.id)
+    assert not isinstance(made, Refusal), made
+    return made[0]
 
 
 async def paired_code(people: People, identity: str, name: str = "Ann") -> str:
@@ -90,8 +96,7 @@ async def test_a_name_that_misleads_is_refused(people: People, name: str) -> Non
 
 
 async def test_an_invitation_makes_one_person_whoever_races_for_it(people: People, redis: RedisServer) -> None:
-    code = await people.invite("Ann", "approver", OWNER.id)
-    assert isinstance(code, str)
+    code = await invited(people, "Ann", "approver")
     assert code not in everything(redis)
     came = await asyncio.gather(*(people.accept(code) for _ in range(5)))
     assert [one.role for one in came if isinstance(one, Person)] == ["approver"]
@@ -101,10 +106,7 @@ async def test_an_invitation_makes_one_person_whoever_races_for_it(people: Peopl
 
 
 async def test_an_invitation_ends_after_a_day_or_when_it_is_taken_back(people: People, clock: Clock) -> None:
-    old = await people.invite("Ann", "member", OWNER.id)
-    back = await people.invite("Ben", "member", OWNER.id)
-    assert isinstance(old, str)
-    assert isinstance(back, str)
+    old, back = await invited(people, "Ann"), await invited(people, "Ben")
     listed = {one.name: one.id for one in await people.invitations()}
     assert await people.uninvite(listed["Ben"])
     clock.now += INVITED_S + 1

@@ -98,6 +98,20 @@ export const api = {
   run: (/** @type {string} */ id, /** @type {"cancel"|"pause"|"resume"|"revert"} */ verb, /** @type {object} */ body = {}) => call("POST", `/v1/runs/${enc(id)}/${verb}`, { body, key: once() }),
   grants: (/** @type {string} */ id) => call("GET", `/v1/conversations/${enc(id)}/grants`),
   withdraw: (/** @type {string} */ id, /** @type {string} */ digest) => call("DELETE", `/v1/conversations/${enc(id)}/grants/${enc(digest)}`, { key: once() }),
+  lookSecret: (/** @type {string} */ id, /** @type {string | undefined} */ ticket) => call("POST", `/v1/requests/${enc(id)}/secret/look`, { body: ticket ? { ticket } : {} }),
+  giveSecret: (/** @type {string} */ id, /** @type {object} */ body, /** @type {string} */ key) => call("POST", `/v1/requests/${enc(id)}/secret`, { body, key }),
+  vault: () => call("GET", "/v1/vault"),
+  dropSecret: (/** @type {string} */ id) => call("DELETE", `/v1/vault/${enc(id)}`),
+  people: () => call("GET", "/v1/people"),
+  invite: (/** @type {string} */ name, /** @type {string} */ role) => call("POST", "/v1/invitations", { body: { name, role } }),
+  uninvite: (/** @type {string} */ id) => call("DELETE", `/v1/invitations/${enc(id)}`),
+  join: (/** @type {string} */ code) => call("POST", "/v1/invitations/accept", { body: { code } }),
+  changePerson: (/** @type {string} */ id, /** @type {{name?: string, role?: string}} */ body) => call("PATCH", `/v1/people/${enc(id)}`, { body }),
+  removePerson: (/** @type {string} */ id) => call("DELETE", `/v1/people/${enc(id)}`),
+  signOut: (/** @type {string} */ id) => call("POST", `/v1/people/${enc(id)}/sign-out`),
+  pair: (/** @type {string} */ code, /** @type {string} */ person) => call("POST", "/v1/pairings", { body: { code, person } }),
+  unpair: (/** @type {string} */ identity) => call("DELETE", `/v1/identities/${enc(identity)}`),
+  bind: (/** @type {string} */ place, /** @type {string[]} */ people) => call("PUT", "/v1/groups", { body: { place, people } }),
   upload: (/** @type {File} */ file) => {
     const form = new FormData();
     form.append("file", file, file.name);

@@ -111,10 +111,11 @@ export class CardElement extends HTMLElement {
     }
     this.fields = card.fields.map((/** @type {any} */ field) => makeField(field, {
       alone,
+      request: card.request,
       pick: (value) => this.give({ outcome: "accepted", values: { [field.id]: value } }),
       changed: () => { if (!alone) this.keep(field.id); },
     }));
-    const form = el("form", { class: "fields", novalidate: true, onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); this.submit(); } },
+    const form = el(alone && first.kind === "secret" ? "div" : "form", { class: "fields", novalidate: true, onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); this.submit(); } },
       this.fields.map((field) => field.node), this.doneButton(alone, first));
     return form;
   }

@@ -34,6 +34,14 @@ export class Commands {
     }
   }
 
+  /** Whom the next task here is for. @param {string} agent */
+  chosen(agent) {
+    const { thread } = this.store;
+    if (thread) thread.conversation.agent = agent;
+    else this.store.agent = agent;
+    this.notice(thread ? `From its next task on, this conversation is with ${agent}.` : `The next conversation is with ${agent}.`);
+  }
+
   /** @param {any} result */
   told({ command, argument }) {
     const { store } = this;
@@ -48,7 +56,8 @@ export class Commands {
         this.notice(store.thread?.active.map((run) => stateWords(run)).join("\n") || "Nothing is running here.");
         break;
       case "agent":
-        this.notice(`Agents here: ${store.me?.agents.join(", ")}. New conversations use ${store.me?.agent}.`);
+        if (argument) this.chosen(argument);
+        else this.notice(`Agents here: ${store.me?.agents.join(", ")}. This conversation is with ${store.thread?.conversation.agent || store.agent}. Choose with /agent NAME.`);
         break;
       case "jobs":
         this.notice("No background jobs are running.");

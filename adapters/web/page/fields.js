@@ -3,16 +3,19 @@
  * Must not know: how an answer is sent. Labels and options are text from agents: shown as text, invisible parts spelled out.
  */
 
+import { api, Problem } from "./api.js";
 import { el, fill, icon } from "./dom.js";
 import { visible } from "./escapes.js";
+import { secretForm } from "./secret-form.js";
+import { refusal } from "./words.js";
 
 let count = 0;
 
 /**
  * @typedef {{id: string, node: HTMLElement, value: () => any, focus: () => void, set: (value: any) => void, wrong: (rule: string | null) => void}} Field
  * `value()` is undefined while nothing is given.
- * @typedef {{alone: boolean, pick: (value: any) => void, changed: () => void}} Use
- * alone: the only field of its question. pick: this value is the answer, now. changed: something was given.
+ * @typedef {{alone: boolean, request: string, pick: (value: any) => void, changed: () => void}} Use
+ * alone: the only field of its question. request: its id. pick: this value is the answer, now. changed: something was given.
  */
 
 /**
@@ -23,7 +26,7 @@ let count = 0;
 export function makeField(field, use) {
   if (field.kind === "choice") return field.multiple ? many(field, use) : one(field, use);
   if (field.kind === "confirm") return one({ ...field, required: true }, { ...use, alone: false });
-  if (field.kind === "secret") return secret(field);
+  if (field.kind === "secret") return secret(field, use);
   return text(field, use);
 }
 
@@ -159,27 +162,32 @@ function hintFor(field, alone) {
   return parts.join(" ");
 }
 
-/** A secret is never typed into the chat: only its one-time page takes it. @param {any} field @returns {Field} */
-function secret(field) {
-  const id = `f${(count += 1)}`;
-  const link = ownPage(field.page);
-  const inner = el("div", { class: "secret" },
-    el("input", { id, type: "password", disabled: true, value: "••••••••••••", "aria-describedby": `${id}-more`, autocomplete: "off" }),
-    el("p", { class: "hint", id: `${id}-more` }, link
-      ? "You give it on a page of its own that works once. It never appears in this chat, in its history or in what the model reads."
-      : "Giving a secret is not available yet in this version. Pause or cancel the task; never type a secret into the chat."),
-    link ? el("a", { class: "button primary", href: link, target: "_blank", rel: "noopener noreferrer" }, "Open the one-time page") : null);
-  const { node, wrong } = frame({ ...field, label: field.label || field.name }, "div", id, inner);
-  return { id: field.id, node, wrong, value: () => undefined, focus: () => /** @type {any} */ (inner.querySelector("a"))?.focus(), set: () => {} };
-}
-
-/** Only pages of this server are linked. @param {unknown} page */
-function ownPage(page) {
-  if (typeof page !== "string" || !page) return null;
-  try {
-    const address = new URL(page, location.href);
-    return address.origin === location.origin ? address.href : null;
-  } catch {
-    return null;
-  }
+/**
+ * A secret goes past the answer, sealed at once: its own masked form posts it, and the card only learns that it came.
+ * @param {any} field @param {Use} use @returns {Field}
+ */
+function secret(field, use) {
+  const holder = el("div", { class: "secret-place" }, el("p", { class: "hint" }, "Loading…"));
+  const { node, wrong } = frame({ ...field, label: "" }, "div", `f${(count += 1)}`, holder,
+    "It is sealed for this task. It never appears in this chat, in its history or in what the model reads.");
+  let given = false;
+  const received = () => { given = true; fill(holder, el("p", null, icon("check"), " Received.")); };
+  const load = async () => {
+    try {
+      const look = await api.lookSecret(use.request);
+      if (given) return;
+      const one = { ...look, fields: look.fields.filter((/** @type {any} */ other) => other.id === field.id), whole: use.alone };
+      fill(holder, secretForm({ look: one, done: received }));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      fill(holder, el("p", { class: "bad" }, refusal(error)), el("button", { type: "button", class: "button small", onclick: load }, "Try again"));
+    }
+  };
+  void load();
+  return {
+    id: field.id, node, wrong,
+    value: () => undefined,
+    focus: () => /** @type {any} */ (holder.querySelector("input, button"))?.focus(),
+    set: (value) => { if (value === "received" && !given) received(); },
+  };
 }

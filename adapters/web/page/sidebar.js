@@ -6,6 +6,7 @@
 import { api } from "./api.js";
 import { el, fill, icon, reconcile } from "./dom.js";
 import { visible } from "./escapes.js";
+import { showPeople } from "./people.js";
 import { themeButton } from "./theme.js";
 import { ago, LIST_STATES, moment } from "./words.js";
 
@@ -59,13 +60,15 @@ export class SidebarElement extends HTMLElement {
     this.shownMe = me;
     const name = me.person.name || me.person.id;
     const out = el("button", { type: "button", class: "icon-button", "aria-label": "Sign out", title: "Sign out", "aria-expanded": "false" }, icon("out"));
+    const words = me.person.role === "owner" ? "People and secrets" : "Your stored secrets";
+    const people = el("button", { type: "button", class: "icon-button", "aria-label": words, title: words, onclick: () => showPeople(me) }, icon("people"));
     const panel = el("div", { class: "out-panel", hidden: true },
       el("span", { class: "hint" }, "Sign out"),
       el("button", { type: "button", class: "button small", "aria-label": "Sign out here", onclick: () => leave(false) }, "Here"),
       el("button", { type: "button", class: "button small", "aria-label": "Sign out everywhere", onclick: () => leave(true) }, "Everywhere"));
     out.addEventListener("click", () => { panel.hidden = !panel.hidden; out.setAttribute("aria-expanded", String(!panel.hidden)); });
     fill(this.who, panel, el("div", { class: "who-row" }, el("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
-      el("span", { class: "who-name", title: `Sayso ${me.version ?? ""}` }, visible(name)), themeButton(), out));
+      el("span", { class: "who-name", title: `Sayso ${me.version ?? ""}` }, visible(name)), people, themeButton(), out));
   }
 }
 

@@ -12,10 +12,10 @@ import httpx
 from pydantic import SecretStr, TypeAdapter
 from websockets.asyncio.client import ClientConnection, connect
 
-from core.accounts import SCOPES, Accounts, Scope, named
+from core.accounts import SCOPES, Accounts, Scope
 from core.broker import Broker
 from core.lease import Lease
-from core.model import Json
+from core.model import Json, Person
 from core.turn import Pace
 from core.worker import Worker
 from gateway import wiring
@@ -42,6 +42,7 @@ class Place:
     async def __aenter__(self) -> Self:
         self.broker: Broker = await self._stack.enter_async_context(wiring.opened(self.settings))
         self.accounts: Accounts = wiring.accounts(self.settings, self.broker)
+        self.people = wiring.people(self.broker)
         return self
 
     async def __aexit__(
@@ -83,7 +84,9 @@ class Place:
 
     async def token(self, person: str = "owner", scopes: tuple[Scope, ...] = SCOPES) -> str:
         """A token of somebody."""
-        return (await self.accounts.token(named(person), scopes, ""))[0]
+        found = await self.people.find(person) or await self.people.add(person, "member")
+        assert isinstance(found, Person), found
+        return (await self.accounts.token(found, scopes, ""))[0]
 
     async def user(self, person: str = "owner", *, url: str = "", scopes: tuple[Scope, ...] = SCOPES) -> User:
         """Somebody who uses the API with a token."""

@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from core.accounts import named
-from core.model import Json
+from core.accounts import OWNER
+from core.model import Json, Person
 from tests.adapters.web.place import Place, User
 from tests.proves import proves
 
@@ -208,14 +208,14 @@ async def test_a_restricted_approval_needs_a_one_time_code_besides(place: Place,
     yes: dict[str, Json] = {"outcome": "accepted", "values": {"confirm": "once"}}
     assert (await owner.post(path, yes, 403))["code"] == "not_allowed"
     code = await place.accounts.code()
-    theirs = await place.accounts.code(named("bob"))
+    theirs = await place.accounts.code(Person(id="web:bob", name="bob"))
     for wrong in ("", "aaaa-aaaa", theirs):
         assert "code" in str((await owner.post(path, {**yes, "code": wrong}, 422))["errors"])
     await owner.post(path, {"outcome": "accepted", "values": {"confirm": "always"}, "code": code}, 422)
     await owner.post(path, {**yes, "code": code.upper()})
     await owner.until(said.run, "completed")
     assert place.script.effects == ["wiped"]
-    assert not await place.accounts.prove(named("owner"), code)
+    assert not await place.accounts.prove(OWNER, code)
 
 
 async def test_a_deadline_can_be_moved(place: Place, owner: User) -> None:
