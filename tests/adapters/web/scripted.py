@@ -75,6 +75,10 @@ class Script:
                     for letter in rest:
                         await out.write(letter)
                 return None
+            case "secret" | "stored":
+                token = await run.secret("token", store=word == "stored")
+                await run.step("use", lambda: self.effects.append(token.reveal()))
+                return f"used {token}"
             case "fail":
                 return Failed("it did not work")
             case _:

@@ -1,0 +1,175 @@
+"""People over HTTP: invited, given roles, removed; chat accounts paired; groups bound; foreign things not there."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import httpx
+
+from core.life.event import Said
+from core.life.result import Sent
+from core.model import Json
+from tests.adapters.web.place import OBJECT, Place, User, plain
+from tests.proves import proves
+from tests.waiting import wait_until
+
+
+@asynccontextmanager
+async def joined(place: Place, owner: User, name: str, role: str = "member") -> AsyncGenerator[httpx.AsyncClient]:
+    """A browser of somebody who came in by an invitation."""
+    made = await owner.post("/v1/invitations", {"name": name, "role": role}, 201)
+    link = str(made["link"])
+    assert link.startswith(f"{place.url}/invite#")
+    async with httpx.AsyncClient(base_url=place.url, headers={"Origin": place.url}) as http:
+        assert (await http.get("/invite")).status_code == 200
+        accepted = await http.post("/v1/invitations/accept", json={"code": link.partition("#")[2]})
+        assert accepted.status_code == 204, accepted.text
+        yield http
+
+
+async def me(http: httpx.AsyncClient) -> dict[str, Json]:
+    person = plain(await http.get("/v1/me"), 200)["person"]
+    assert isinstance(person, dict)
+    return person
+
+
+@proves("C12", "api")
+async def test_two_invited_people_see_nothing_of_each_other(place: Place, owner: User) -> None:
+    """What is somebody else's looks exactly like what is not there, whatever is tried; and nothing of it changes."""
+    async with joined(place, owner, "Ann") as ann, joined(place, owner, "Ben") as ben:
+        sent = plain(await ann.post("/v1/send", json={"text": "delete x"}), 200)
+        conversation, run = sent["conversation"], sent["run"]
+
+        async def cards(http: httpx.AsyncClient) -> list[Json]:
+            found = plain(await http.get("/v1/requests"), 200)["requests"]
+            assert isinstance(found, list)
+            return found
+
+        async def asked() -> bool:
+            return len(await cards(ann)) == 1
+
+        await wait_until(asked)
+        card = (await cards(ann))[0]
+        assert isinstance(card, dict)
+        request = card["request"]
+        assert await cards(ben) == []
+        assert plain(await ben.get("/v1/conversations"), 200)["conversations"] == []
+        calls: list[tuple[str, str, dict[str, Json] | None]] = [
+            ("GET", f"/v1/requests/{request}", None),
+            ("POST", f"/v1/requests/{request}/answer", {"outcome": "accepted", "values": {"confirm": "once"}}),
+            ("POST", f"/v1/requests/{request}/abort", {}),
+            ("POST", f"/v1/requests/{request}/secret/look", {}),
+            ("GET", f"/v1/runs/{run}", None),
+            ("POST", f"/v1/runs/{run}/cancel", {}),
+            ("GET", f"/v1/conversations/{conversation}", None),
+            ("GET", f"/v1/conversations/{conversation}/events", None),
+            ("GET", f"/v1/conversations/{conversation}/grants", None),
+            ("DELETE", f"/v1/conversations/{conversation}", None),
+        ]
+        for method, path, body in calls:
+            nobody = path.replace(str(request), "q0" + "z" * 14).replace(str(run), "r0" + "z" * 14)
+            nobody = nobody.replace(str(conversation), "c0" + "z" * 14)
+            foreign, unknown = [await ben.request(method, one, json=body) for one in (path, nobody)]
+            assert (foreign.status_code, foreign.json()) == (unknown.status_code, unknown.json()), path
+            assert foreign.status_code == 404
+        assert await cards(ann) == [card]
+
+
+async def test_an_invitation_works_once_and_only_an_owner_makes_one(place: Place, owner: User) -> None:
+    made = await owner.post("/v1/invitations", {"name": "Ann", "role": "approver"}, 201)
+    code = str(made["link"]).partition("#")[2]
+    async with httpx.AsyncClient(base_url=place.url, headers={"Origin": place.url}) as ann:
+        assert (await ann.post("/v1/invitations/accept", json={"code": code})).status_code == 204
+        assert (await me(ann))["role"] == "approver"
+        for method, path in (("GET", "/v1/people"), ("POST", "/v1/invitations"), ("POST", "/v1/pairings")):
+            body = {"name": "Eve"} if path.endswith("s") else {}
+            refused = await ann.request(method, path, json=body if method == "POST" else None)
+            assert refused.status_code in (403, 422), path
+            if refused.status_code == 403:
+                assert refused.json()["code"] == "role"
+    async with httpx.AsyncClient(base_url=place.url) as late:
+        again = await late.post("/v1/invitations/accept", json={"code": code})
+        assert (again.status_code, again.json()["code"]) == (403, "used")
+
+
+async def test_a_removed_person_is_out_of_every_door(place: Place, owner: User) -> None:
+    async with joined(place, owner, "Ann") as ann:
+        person = await me(ann)
+        token = plain(await ann.post("/v1/tokens", json={"scopes": ["read"]}), 201)["token"]
+        gone = plain(await owner.http.delete(f"/v1/people/{person['id']}"), 200)
+        assert gone == {"sessions": 1}
+
+        async def out() -> bool:
+            return (await ann.get("/v1/me")).status_code == 401
+
+        await wait_until(out)
+        headers = {"Authorization": f"Bearer {token}"}
+        async with httpx.AsyncClient(base_url=place.url) as program:
+            assert (await program.get("/v1/me", headers=headers)).status_code == 401
+
+
+async def test_another_role_counts_soon_and_the_first_owner_keeps_theirs(place: Place, owner: User) -> None:
+    async with joined(place, owner, "Ann") as ann:
+        person = await me(ann)
+        changed = await owner.http.patch(f"/v1/people/{person['id']}", json={"role": "owner", "name": "Anna"})
+        assert plain(changed, 200)["role"] == "owner"
+
+        async def promoted() -> bool:
+            return (await me(ann))["role"] == "owner"
+
+        await wait_until(promoted)
+        assert (await ann.get("/v1/people")).status_code == 200
+        refused = await ann.patch("/v1/people/web:owner", json={"role": "member"})
+        assert refused.status_code == 403
+        assert await owner.post(f"/v1/people/{person['id']}/sign-out") == {"sessions": 1}
+
+
+async def test_a_chat_account_is_paired_on_the_page(place: Place, owner: User) -> None:
+    code = await place.people.pairing("tg:42", "Ann", "tg-42")
+    assert isinstance(code, str)
+    everybody = await owner.get("/v1/people")
+    assert "tg:42" in str(everybody["waiting"])
+    assert code not in str(everybody)
+    wrong = await owner.post("/v1/pairings", {"code": "AAAAAAAA", "person": "web:owner"}, 403)
+    assert "4 more tries" in str(wrong["errors"])
+    await owner.post("/v1/pairings", {"code": code.lower(), "person": "web:owner"})
+    who = await place.people.who("tg:42", "Ann")
+    assert who is not None
+    assert who.id == "web:owner"
+    assert (await owner.http.delete("/v1/identities/tg:42")).status_code == 204
+    assert await place.people.who("tg:42", "Ann") is None
+
+
+@proves("C08", "api")
+@proves("C07", "api")
+async def test_a_group_is_bound_to_people_and_only_the_starter_and_approvers_answer(place: Place, owner: User) -> None:
+    """Ann's run asks in a group; Ben, a member, changes nothing and learns that it is not his; Ann still can."""
+    async with joined(place, owner, "Ann") as ann, joined(place, owner, "Ben") as ben:
+        a, b = str((await me(ann))["id"]), str((await me(ben))["id"])
+        group: dict[str, Json] = {"place": "tg-99", "people": []}
+        assert plain(await owner.http.put("/v1/groups", json=group), 200)["people"] == []
+        assert (await owner.get("/v1/people"))["warnings"]
+        person = await place.people.person(a)
+        assert person is not None
+        listed = await place.people.group("tg-99")
+        nobody = await place.broker.said(Said("tg-99", "delete x", person, "scripted", private=False, people=listed))
+        assert not isinstance(nobody, Sent)
+        plain(await owner.http.put("/v1/groups", json={"place": "tg-99", "people": [a, b]}), 200)
+        listed = await place.people.group("tg-99")
+        sent = await place.broker.said(Said("tg-99", "delete x", person, "scripted", private=False, people=listed))
+        assert isinstance(sent, Sent)
+
+        async def asked() -> bool:
+            run = await place.broker.peek(sent.run)
+            return run is not None and bool(run.requests)
+
+        await wait_until(asked)
+        run = await place.broker.peek(sent.run)
+        assert run is not None
+        (request,) = run.requests
+        path = f"/v1/requests/{request}/answer"
+        for value in ("once", "deny", "always"):
+            refused = await ben.post(path, json={"outcome": "accepted", "values": {"confirm": value}})
+            assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
+        assert OBJECT.validate_json((await ann.get(f"/v1/requests/{request}")).content)["state"] == "open"
+        taken = await ann.post(path, json={"outcome": "accepted", "values": {"confirm": "once"}})
+        assert taken.status_code == 200, taken.text
