@@ -103,10 +103,10 @@ async def _giver(web: Web, request: Request, id: str, ticket: str | None, *, use
 
 
 @router.post("/requests/{id}/secret/look", summary="What secret is asked for")
-async def look(id: str, body: Ticket, request: Request, web: Parts) -> Look:
+async def look(id: str, request: Request, web: Parts, body: Ticket | None = None) -> Look:
     """Tell what a page needs to ask for a secret; it uses nothing up."""
     id = known_id(id, "request")
-    person, _ = await _giver(web, request, id, body.ticket, use=False)
+    person, _ = await _giver(web, request, id, body.ticket if body is not None else None, use=False)
     found = await web.broker.request(id, person)
     run = await web.broker.peek(found.run) if found is not None else None
     fields = secret_fields(found) if found is not None else ()
@@ -130,9 +130,9 @@ async def look(id: str, body: Ticket, request: Request, web: Parts) -> Look:
 
 
 @router.post("/requests/{id}/secret", summary="Give a secret; the first answer wins")
-async def give(id: str, body: Giving, request: Request, web: Parts, key: Key) -> Given:
+async def give(id: str, request: Request, web: Parts, key: Key, body: Giving | None = None) -> Given:
     """Seal what is given to the run that asked. A ticket is used up by this, and only by what is taken."""
-    id = known_id(id, "request")
+    id, body = known_id(id, "request"), body or Giving()
     person, via = await _giver(web, request, id, body.ticket, use=True)
     gift = Gift(id, person, via, body.values, body.stored, body.store, body.submit, key)
     try:

@@ -16,7 +16,7 @@ from gateway.commands import app
 from tests.adapters.web.place import Place
 from tests.house.pages import rows
 
-CALL = re.compile(r"`(GET|POST|DELETE) (/[^`?]*)`")
+CALL = re.compile(r"`(GET|POST|PUT|PATCH|DELETE) (/[^`?]*)`")
 OBJECT: TypeAdapter[dict[str, dict[str, Json]]] = TypeAdapter(dict[str, dict[str, Json]])
 CALLS = [(made[1], made[2], row[1]) for row in rows("docs/api.md", "## Calls") if (made := CALL.search(row[0]))]
 """(method, path, scope) of each call of the page."""
