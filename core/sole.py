@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -26,10 +27,14 @@ TRUST = 0.8
 class Sole:
     """The wish to hold a name, for as long as the context lasts; `held` tells whether it is granted now.
 
-    span: seconds the hold lasts without renewal; it is renewed at a third of it.
+    span: seconds the hold lasts without renewal; it is renewed at a third of it. alive: while it says no nothing is
+    renewed, so that another process may do better.
     """
 
-    def __init__(self, broker: Broker, name: str, *, span: float = 3.0) -> None:
+    def __init__(
+        self, broker: Broker, name: str, *, span: float = 3.0, alive: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._alive = alive
         self.id = fresh("w", 0)
         self._broker = broker
         self._name = name
@@ -77,6 +82,8 @@ class Sole:
     async def _keep(self) -> None:
         while True:
             await asyncio.sleep(self._span / 3)
+            if not self._alive():
+                continue
             try:
                 await self._round()
             except StoreError as lost:

@@ -84,7 +84,7 @@ def _open(
         digest=name,
         replaces=e.replaces,
         created_ms=d.now,
-        surface=_gate(d, run.origin),
+        surface=_gate(d, run.origin, *question.copies),
         ours=e.ours,
     )
     text = question.as_json()
@@ -126,9 +126,10 @@ def _short(question: Question) -> Question:
     )
 
 
-def _gate(d: Draft, origin: str) -> bool:
-    """Tell whether a live front end serves an origin; the decision holds as long as its heartbeat."""
-    serving = [one for one in d.listeners().all if one.until_ms > d.now and matches(one.prefix, origin)]
+def _gate(d: Draft, *origins: str) -> bool:
+    """Tell whether a live front end serves one of the origins; the decision holds as long as its heartbeat."""
+    live = [one for one in d.listeners().all if one.until_ms > d.now]
+    serving = [one for one in live if any(matches(one.prefix, origin) for origin in origins)]
     if serving:
         d.hold(until_ms=max(one.until_ms for one in serving))
     return bool(serving)

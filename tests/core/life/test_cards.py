@@ -62,6 +62,13 @@ def test_copies_are_owed_to_their_own_platforms(world: Play) -> None:
     assert list(world.index("unshown", "tg")) == [f"{asked} tg-4.2"]
 
 
+def test_a_listener_for_a_copy_is_a_surface_too(world: Play) -> None:
+    world.beat("w9", "tg-")
+    _, alone = world.waiting(CHOICE, origin=HOME)
+    _, copied = world.waiting(CHOICE.model_copy(update={"copies": ("tg-4",)}), origin="dc-2")
+    assert (world.request(alone).surface, world.request(copied).surface) == (False, True)
+
+
 def test_a_send_that_is_unclear_is_made_again_under_the_same_card(world: Play) -> None:
     _, asked = world.waiting(CHOICE, origin=HOME)
     first = world.step(card.show, Show(asked, "request", HOME))
