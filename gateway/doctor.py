@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import shutil
@@ -9,11 +10,14 @@ import socket
 from urllib.parse import urlsplit
 
 from core.agent import NoAgent
+from core.broker import Broker
 from core.errors import StoreError
+from core.vault import KeyRefused, Vault, parsed, read_key
 from gateway import agents, health, wiring
 from gateway.health import Check
 from gateway.settings import Settings, unknown_names
 from gateway.unavailable import RedisUnavailable, masked
+from gateway.unlock import FILE, LOST
 
 FREE = 256 * 1_024 * 1_024
 FILES = 4_096
@@ -23,14 +27,37 @@ async def examine(settings: Settings) -> list[Check]:
     """Look at settings, folder, network, Redis, and at what runs on it."""
     found = [_names(), _folder(settings), _links(settings), _listening(settings), _limit(), _agent(settings)]
     try:
-        async with wiring.opened(settings, name="sayso-doctor") as broker:
+        async with wiring.opened(settings, name="sayso-doctor", vault=False) as broker:
             found += await health.checks(broker)
+            found += [await _vault(settings, broker), await _groups(broker)]
             given = settings.redis_url
             words = masked(given.get_secret_value()) if given else "private, in the data folder"
             found.append(Check("store", True, words))
     except (RedisUnavailable, StoreError) as error:
         found.append(Check("redis", False, str(error)))
     return found
+
+
+async def _vault(settings: Settings, broker: Broker) -> Check:
+    """Whether what people give as secrets can be sealed and opened."""
+    known = [mark for mark, _ in await broker.shelf.listing("key")]
+    path = settings.data_dir / FILE
+    try:
+        text = settings.vault_key.get_secret_value() if settings.vault_key else await asyncio.to_thread(read_key, path)
+        marks = Vault(parsed(text)).marks if text is not None else ()
+    except KeyRefused as refused:
+        return Check("vault", False, str(refused))
+    lost = [mark for mark in known if mark not in marks]
+    if lost:
+        return Check("vault", False, f"secrets are sealed with key {lost[0]}, which is not here. {LOST}")
+    where = "SAYSO_VAULT_KEY" if settings.vault_key else str(path)
+    return Check("vault", True, f"secrets are sealed with the key of {where}; keep a copy of it")
+
+
+async def _groups(broker: Broker) -> Check:
+    warnings = await wiring.people(broker).warnings()
+    words = "; ".join(warnings) or "every group that is bound lists somebody"
+    return Check("groups", not warnings, words + ("; choose with `sayso group`" if warnings else ""))
 
 
 def _names() -> Check:

@@ -8,7 +8,7 @@ import { copyButton, el, fill, icon } from "./dom.js";
 import { visible } from "./escapes.js";
 import { moment, refusal } from "./words.js";
 
-const ROLES = [["owner", "Owner: everything, and people"], ["approver", "Approver: answers and stops others' tasks in groups"], ["member", "Member: their own tasks"]];
+const ROLES = [["owner", "Owner"], ["approver", "Approver"], ["member", "Member"]];
 
 /** Open the dialog. @param {{person: {id: string, role: string}}} me */
 export async function showPeople(me) {
@@ -71,14 +71,14 @@ function roles(current, change, label) {
 
 /** @param {any} all @param {Attempt} attempt */
 function persons(all, attempt) {
-  return el("section", null, el("h3", null, "People"), el("ul", { class: "rows" }, all.people.map((/** @type {any} */ one) => {
+  return el("section", null, el("h3", null, "People"), el("p", { class: "hint" }, "Members have their own tasks; approvers also answer for others in groups; owners also look after people. Nobody sees the conversations of others."), el("ul", { class: "rows" }, all.people.map((/** @type {any} */ one) => {
     const first = one.id === "web:owner";
     const name = el("input", { type: "text", value: one.name, maxlength: "60", "aria-label": `Name of ${one.name}`, onchange: () => attempt(() => api.changePerson(one.id, { name: name.value })) });
     return el("li", null, el("div", { class: "row-main" }, name,
       first ? el("span", { class: "hint" }, one.you ? "Owner, you" : "Owner") : roles(one.role, (role) => attempt(() => api.changePerson(one.id, { role })), `Role of ${one.name}`)),
       one.identities.length ? el("ul", { class: "chips" }, one.identities.map((/** @type {string} */ identity) => el("li", null, visible(identity),
         el("button", { type: "button", class: "icon-button", "aria-label": `Unlink ${identity}`, title: "Unlink", onclick: () => attempt(() => api.unpair(identity)) }, icon("cross"))))) : null,
-      el("div", { class: "verdict" }, careful("Sign out everywhere", "Sign out everywhere?", () => attempt(() => api.signOut(one.id))),
+      el("div", { class: "verdict" }, careful("Sign out", "Sign out everywhere?", () => attempt(() => api.signOut(one.id))),
         first ? null : careful("Remove", `Remove ${one.name}?`, () => attempt(() => api.removePerson(one.id)))));
   })));
 }

@@ -173,3 +173,28 @@ async def test_a_group_is_bound_to_people_and_only_the_starter_and_approvers_ans
         assert OBJECT.validate_json((await ann.get(f"/v1/requests/{request}")).content)["state"] == "open"
         taken = await ann.post(path, json={"outcome": "accepted", "values": {"confirm": "once"}})
         assert taken.status_code == 200, taken.text
+
+
+@proves("C131", "api")
+async def test_a_permission_is_listed_with_its_use_and_taken_back_at_once(place: Place, owner: User) -> None:
+    """It covers one call in one conversation; after it is taken back, the same call asks."""
+    said = await owner.send("delete x")
+    (card,) = await owner.asked(said.conversation)
+    await owner.accept(card["request"], "always")
+    await owner.until(said.run, "completed")
+    again = await owner.send("delete x", said.conversation)
+    await owner.until(again.run, "completed")
+    for text, conversation in (("delete y", said.conversation), ("delete x", None)):
+        other = await owner.send(text, conversation)
+        assert await owner.until(other.run, "waiting") == "waiting"
+        await owner.post(f"/v1/runs/{other.run}/cancel", {})
+    grants = (await owner.get(f"/v1/conversations/{said.conversation}/grants"))["grants"]
+    assert isinstance(grants, list)
+    grant = grants[0]
+    assert isinstance(grant, dict)
+    assert (grant["tool"], grant["arguments"], grant["by"]) == ("delete", {"what": "x"}, "web:owner")
+    assert grant["used"]
+    path = f"/v1/conversations/{said.conversation}/grants/{grant['digest']}"
+    assert (await owner.http.delete(path)).status_code == 204
+    asks = await owner.send("delete x", said.conversation)
+    assert await owner.until(asks.run, "waiting") == "waiting"

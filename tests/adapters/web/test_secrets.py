@@ -150,7 +150,8 @@ async def test_a_stored_secret_is_given_again_by_a_press_and_deleted(place: Plac
     kept = (await owner.get("/v1/vault"))["secrets"]
     assert isinstance(kept, list)
     assert MARKER not in str(kept)
-    assert isinstance(one := kept[0], dict)
+    one = kept[0]
+    assert isinstance(one, dict)
     assert (await owner.http.delete(f"/v1/vault/{one['id']}")).status_code == 204
     assert (await owner.get("/v1/vault"))["secrets"] == []
 
