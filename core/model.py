@@ -279,6 +279,7 @@ class Seen(Value):
     """An event key that took effect, and what came of it, so that a repeat gets the same result."""
 
     result: str = "{}"
+    mark: str = ""
 
 
 EventType = Literal[

@@ -6,7 +6,7 @@ import hashlib
 import re
 import secrets
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Header, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -34,6 +34,7 @@ from core.model import Conversation, Entry
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
 LONGEST_TEXT = 262_144
+RIGHTS: tuple[Literal["answer", "run"], ...] = ("answer", "run")
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 ID = re.compile(r"[0-9a-hjkmnp-z]{16}")
 
@@ -114,6 +115,7 @@ async def send(body: Send, web: Parts, who: Sender, key: Key) -> Result:
         attachments=tuple(body.attachments),
         conversation=conversation.id if conversation is not None else None,
         pending_task=None if body.pending_task is None else known_id(body.pending_task, "run"),
+        rights=frozenset(right for right in RIGHTS if right in who.scopes),
     )
     return kept(await web.broker.said(said))
 

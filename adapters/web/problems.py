@@ -40,6 +40,7 @@ STATUS: Final[Mapping[Code, int]] = {
     "not_approved": 409,
     "steered": 409,
     "not_allowed": 403,
+    "scope": 403,
     "choose": 409,
     "secret": 409,
     "length": 409,

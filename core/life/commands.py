@@ -18,6 +18,7 @@ from core.life.event import Reply, Reset, Resume, Said, Stop
 from core.life.place import reset
 from core.life.request import reply
 from core.life.result import Answered, Opened, Resumed, Stopped, Told
+from core.life.rights import UNKNOWN, asked_of, lacks
 from core.life.run import stop
 from core.life.words import text_answer
 from core.model import Cause, Conversation, Origin
@@ -68,6 +69,9 @@ def command(
         run = _first(rest)[0].casefold() or _meant(conversation, name)
         if not run:
             return Told(command=name, conversation=place)
+        refused = lacks(e, "run")
+        if refused is not None:
+            return refused
         if name == "resume":
             return resume(d, Resume(run, e.person))
         return stop(d, Stop(run, CAUSES[name], e.person))
@@ -106,9 +110,11 @@ def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped |
     id = id.casefold()
     if not id:
         return Told(command=name)
-    request = d.request(id)
-    if request is None or (request.origin.startswith("cli-") and request.origin != e.origin):
-        return Refusal("unknown", "there is no such request; `/pending` lists those that are open")
+    request = asked_of(d, e, id, "run" if name == "abort" else "answer")
+    if isinstance(request, Refusal):
+        return request
+    if request.origin.startswith("cli-") and request.origin != e.origin:
+        return UNKNOWN
     via = e.origin.split("-", 1)[0]
     if request.state == "settled" and (name == "abort" or not request.question.fields):
         return reply(d, Reply(id, Declined(), e.person, via))

@@ -204,6 +204,7 @@ Code = Literal[
     "not_approved",
     "steered",
     "not_allowed",
+    "scope",
     "choose",
     "secret",
     "length",

@@ -19,7 +19,7 @@ class Said:
     """A person said something at an origin. reply_to: the request to whose card it replies.
 
     agent: whom a new conversation is with. with_agent: whom this text is for, whatever the conversation's agent is.
-    agents: those that `/agent` can choose from. people: who may talk at a place with several people, as of now.
+    agents: what `/agent` chooses from. people: who may talk in a group, as of now. rights: a token may lack some.
     """
 
     origin: str
@@ -36,6 +36,7 @@ class Said:
     pending_task: str | None = None
     with_agent: str | None = None
     agents: tuple[str, ...] = ()
+    rights: frozenset[Literal["answer", "run"]] = frozenset({"answer", "run"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Literal, TypeVar
 
+from core.life.decision import Refusal
 from core.life.draft import Draft
 from core.life.result import RESULT, Answered, Deleted, Extended, Opened, Result, Resumed, Stopped
 from core.model import Person, Seen
 
 T = TypeVar("T", Answered, Stopped, Resumed, Extended, Deleted, Opened)
+OTHER = Refusal("conflict", "this key named something else before: nothing was done, send it with a new key")
 FORESTALLED: Literal["forestalled"] = "forestalled"
 
 
@@ -30,19 +32,25 @@ def remember(d: Draft, key: str | None, person: Person | None, result: T) -> T:
     return result
 
 
-def said_before(d: Draft, key: str | None, person: Person) -> Result | Literal["forestalled"] | None:
-    """Tell what came of something said with this key, or that a cancel came before it."""
+def said_before(
+    d: Draft, key: str | None, person: Person, mark: str = ""
+) -> Result | Refusal | Literal["forestalled"] | None:
+    """Tell what came of something said with this key, or that a cancel came before it. mark: names what is said."""
     seen = d.seen(_name(key, person, "Said")) if key is not None else None
     if seen is None:
         return None
+    if seen.mark and mark and seen.mark != mark:
+        return OTHER
     return FORESTALLED if seen.result == FORESTALLED else RESULT.validate_json(seen.result)
 
 
-def remember_said(d: Draft, key: str | None, person: Person, result: Result | Literal["forestalled"]) -> None:
+def remember_said(
+    d: Draft, key: str | None, person: Person, result: Result | Literal["forestalled"], mark: str = ""
+) -> None:
     """Keep what came of something said."""
     if key is not None:
         text = result if isinstance(result, str) else result.as_json().decode()
-        d.put(("seen", _name(key, person, "Said")), Seen(result=text))
+        d.put(("seen", _name(key, person, "Said")), Seen(result=text, mark=mark))
 
 
 def _name(key: str, person: Person | None, verb: str) -> str:

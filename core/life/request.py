@@ -21,7 +21,7 @@ from core.life.decision import Body, Guard, Hint, Refusal, Timer
 from core.life.draft import Draft
 from core.life.event import Ask, Park, Reply, Stop, Take
 from core.life.grant import granted, remember_grant
-from core.life.memory import recall, remember
+from core.life.memory import OTHER, recall, remember
 from core.life.overdue import give_up
 from core.life.result import Answered, Asked, Changed, Delivered
 from core.life.run import let_go, stop, without
@@ -186,7 +186,7 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
         seen = may_see(e.person, conversation)
         return Refusal("not_allowed", "this question is not yours to answer") if seen else UNKNOWN
     if (known := recall(d, e.key, e.person, Answered)) is not None:
-        return known
+        return known if known.request == e.request else OTHER
     if request.state == "settled":
         return standing(e, request, run)
     if request.state == "withdrawn":

@@ -22,10 +22,11 @@ from core.life.form import Fill, fill
 from core.life.memory import FORESTALLED, remember_said, said_before
 from core.life.request import reply
 from core.life.result import Answered, Forestalled, Result, Resumed, Sent, Told
+from core.life.rights import asked_of, lacks
 from core.life.run import cancel_now
 from core.life.start import new_run
 from core.life.words import text_answer, word_answer
-from core.model import TERMINAL, Conversation, Json, Origin, Run, Step
+from core.model import TERMINAL, Conversation, Json, Origin, Run, Step, digest
 
 
 def said(d: Draft, e: Said) -> Result | Refusal:
@@ -40,12 +41,12 @@ def said(d: Draft, e: Said) -> Result | Refusal:
         if conversation.private:
             return Refusal("unknown", "there is no such conversation")
         return Refusal("not_allowed", "you are not on the list of people who may talk to the agent here")
-    before = said_before(d, e.key, e.person)
+    before = said_before(d, e.key, e.person, mark(e))
     if before is not None and before != FORESTALLED:
         return before
     result = _route(d, e, conversation, new=new, forestalled=before == FORESTALLED)
     if not isinstance(result, Refusal | Told):
-        remember_said(d, e.key, e.person, result)
+        remember_said(d, e.key, e.person, result, mark(e))
     return result
 
 
@@ -114,20 +115,25 @@ def _start(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestal
 
 def elsewhere(d: Draft, e: Said) -> Result | Refusal:
     """A reply to a card, or a command with a request's id, whose request lives in another partition than the place."""
-    before = said_before(d, e.key, e.person)
+    before = said_before(d, e.key, e.person, mark(e))
     if before is not None and before != FORESTALLED:
         return before
     parsed = parse(e.text)
     result = command(d, e, None, *parsed) if parsed is not None else _to_card(d, e, e.reply_to or "")
     if not isinstance(result, Refusal | Told):
-        remember_said(d, e.key, e.person, result)
+        remember_said(d, e.key, e.person, result, mark(e))
     return result
 
 
+def mark(e: Said) -> str:
+    """Name what was said, so that its key cannot stand for something else."""
+    return digest("said", [e.text, e.conversation, e.pending_task, e.reply_to])
+
+
 def _to_card(d: Draft, e: Said, id: str) -> Answered | Refusal:
-    request = d.request(id)
-    if request is None:
-        return Refusal("unknown", "there is no such request; `/pending` lists those that are open")
+    request = asked_of(d, e, id)
+    if isinstance(request, Refusal):
+        return request
     if request.state == "open" and len(request.question.fields) > 1:
         return fill(d, Fill(request.id, e.text, e.person, _via(e), e.origin, e.key))
     answer = text_answer(request, e.text)
@@ -139,6 +145,9 @@ def _to_card(d: Draft, e: Said, id: str) -> Answered | Refusal:
 
 def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusal:
     """A question is open in a private place: the text is its answer, or the person is told how to answer."""
+    refused = lacks(e, "answer")
+    if refused is not None:
+        return refused
     found = [request for id in conversation.open if (request := d.request(id)) is not None]
     if any(field.kind == "secret" for request in found for field in request.question.fields):
         return Refusal("secret", "a secret is asked for: give it on its one-time page, this message was not kept")
@@ -170,6 +179,9 @@ def _to_run(d: Draft, e: Said, conversation: Conversation, id: str) -> Result | 
         return _steer(d, e, conversation, run) if e.text.strip() else Refusal("conflict", "conflict: run is working")
     if run.state != "paused":
         return Refusal("conflict", f"conflict: run is {run.shown}", {"state": run.shown, "run": run.id})
+    refused = lacks(e, "run")
+    if refused is not None:
+        return refused
     if e.text.strip():
         _keep_steer(d, e, run)
     resumed = resume(d, Resume(run.id, e.person))
