@@ -21,6 +21,7 @@ from core.agent import Completed, Failed, Run
 from tests.adapters.web.place import Place
 from tests.adapters.web.scripted import Script
 
+expect.set_options(timeout=30_000)  # the limit of a wait on a busy machine, no claim about speed
 __all__ = ["Line", "Talker", "Window", "chromium", "expect"]
 
 QUIET = (
