@@ -24,7 +24,7 @@ from bench.installed import running
 from bench.journey import cpu_of
 from bench.parked import resident_of
 from bench.table import Ground, Row, measurement
-from core.accounts import Accounts, named
+from core.accounts import OWNER, Accounts
 from core.broker import Broker
 from core.life.event import Append
 from core.life.result import Kept
@@ -65,7 +65,7 @@ def open_pages(ground: Ground) -> list[Row]:
 
 async def _fan(url: str, address: str, server: int, pages: int) -> Fanned:
     async with asked.worker(url) as (broker, lease):
-        owner = named("owner")
+        owner = OWNER
         token, _ = await Accounts(broker.shelf, login_link=600, login=86_400).token(owner, ("read",), "bench")
         one = await asked.ask(broker, lease, person=owner)
         place = urlsplit(address)
