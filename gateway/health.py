@@ -9,6 +9,7 @@ from core.errors import StoreError
 from core.life.decision import Ref
 from core.model import Incarnation
 
+NEARLY = 0.95
 SWEEPER: Ref = ("incarnation", "one:sweeper")
 
 
@@ -32,10 +33,27 @@ async def checks(broker: Broker) -> list[Check]:
     words = "hints come in" if not lagging else "hints do not come in; looking in the indexes goes on every few seconds"
     found.append(Check("feed", not lagging, words))
     try:
-        found += [await _workers(broker), await _sweeper(broker), await _waiting(broker), await _stopping(broker)]
+        found += [await _room(broker), await _workers(broker), await _sweeper(broker)]
+        found += [await _waiting(broker), await _stopping(broker)]
     except StoreError as error:
         found.append(Check("redis", False, f"Redis refused a question: {error}"))
     return found
+
+
+async def _room(broker: Broker) -> Check:
+    """Whether Redis has memory left for new work."""
+    reply = await broker.store.link.call("INFO", "memory")
+    lines = reply.decode().splitlines() if isinstance(reply, bytes) else []
+    told = {name: value for name, colon, value in (line.partition(":") for line in lines) if colon}
+    used, limit = int(told.get("used_memory", "0")), int(told.get("maxmemory", "0"))
+    if not limit:
+        return Check("room", True, "Redis has no memory limit")
+    if used < limit * NEARLY:
+        return Check("room", True, f"Redis uses {used / limit:.0%} of its memory")
+    words = (
+        "new work is refused or soon will be, what is open can be settled; raise its maxmemory or delete conversations"
+    )
+    return Check("room", False, f"Redis uses {used / limit:.0%} of its memory: {words}")
 
 
 async def _workers(broker: Broker) -> Check:
