@@ -15,11 +15,12 @@ from typing import Self
 from core.broker import Broker
 from core.errors import StoreError
 from core.lease import identity, is_gone
+from core.life.again import awaits_proof
 from core.life.decision import Refusal
 from core.life.event import Deadline, Free, Hold, Leave, Lost, ShrinkDue, Stray, Swept
 from core.life.place import ghost
 from core.life.turn import effects_of
-from core.model import Incarnation, fresh
+from core.model import Incarnation, Run, fresh
 
 _log = logging.getLogger(__name__)
 BATCH = 200
@@ -130,15 +131,32 @@ class Sweeper:
             await self._broker.tick(Stray(what, id, at), partition)
 
     async def _lapsed(self, partition: int, id: str) -> None:
-        """Settle what a process held whose lease lapsed, or that said goodbye."""
-        left = await self._broker.leave(Leave(id, lapsed=True), partition)
-        if isinstance(left, Refusal):
-            return
-        found = (await self._broker.store.read(partition, [("incarnation", ghost(id))]))[("incarnation", ghost(id))]
-        gone = isinstance(found.model, Incarnation) and is_gone(found.model)
-        for run, _ in await self._broker.store.due(partition, "claims", of=id, limit=10_000):
-            await self._settle(run, id, gone=gone)
-        await self._broker.swept(Swept(id), partition)
+        """Settle what a process held whose lease lapsed, or that said goodbye; later look whether it is gone at last.
+
+        Who it was is remembered while a run that goes on, or is stopping, has a turn of it that may still work.
+        """
+        was = await self._ghost(partition, id)
+        if was is None:
+            left = await self._broker.leave(Leave(id, lapsed=True), partition)
+            if isinstance(left, Refusal):
+                return
+            was = await self._ghost(partition, id)
+        gone = was is not None and is_gone(was)
+        claims = await self._claims(partition, id)
+        found = await self._broker.store.read(partition, [("run", run) for run in claims])
+        for run in claims:
+            model = found["run", run].model
+            if gone or not (isinstance(model, Run) and _waits(model, id)):
+                await self._settle(run, id, gone=gone)
+        await self._broker.swept(Swept(id, open=bool(await self._claims(partition, id))), partition)
+
+    async def _ghost(self, partition: int, id: str) -> Incarnation | None:
+        ref = ("incarnation", ghost(id))
+        found = (await self._broker.store.read(partition, [ref]))[ref].model
+        return found if isinstance(found, Incarnation) else None
+
+    async def _claims(self, partition: int, id: str) -> list[str]:
+        return [run for run, _ in await self._broker.store.due(partition, "claims", of=id, limit=10_000)]
 
     async def _settle(self, run: str, worker: str, *, gone: bool) -> None:
         found = await self._broker.peek(run)
@@ -146,6 +164,12 @@ class Sweeper:
         effects = None if found is None else effects_of([step for _, step in await self._broker.steps(found.root)])
         settled = await self._broker.lost(Lost(run, worker, gone, again, effects=effects))
         _log.warning("the worker %s of run %s was lost (%s): %r", worker, run, "gone" if gone else "unproved", settled)
+
+
+def _waits(run: Run, worker: str) -> bool:
+    """Whether all that can be known of this worker's turns of a run is settled, so that only proof is missing."""
+    mine = run.turn is not None and run.turn.worker == worker
+    return run.moved_to is None and not mine and awaits_proof(run, worker)
 
 
 def _always(agent: str) -> bool:

@@ -96,14 +96,14 @@ class Turn:
         self.stopping = True
         return self.task.cancel(self.cause)
 
-    def lose(self) -> None:
-        """Another turn has the run, or the run is gone: cancel the code and record nothing more."""
-        if not self.lost:
-            self.lost = True
-            emit("turn.fenced", run=self.run.id, fence=self.fence)
-            if self.task is not None and not self.stopping and not self.parked:
-                self.stopping = True
-                self.task.cancel("fenced")
+    def lose(self) -> bool:
+        """Another turn has the run, or it is gone: cancel the code, once, and record nothing more; tells as `stop`."""
+        if self.lost:
+            return False
+        emit("turn.fenced", run=self.run.id, fence=self.fence)
+        cancelled = self.stop(None)
+        self.lost = True
+        return cancelled
 
     async def close(self) -> None:
         """Release whoever still waits on this turn, whose code has ended, and wait until nothing of it acts any more.
@@ -227,8 +227,7 @@ class Turn:
         await asyncio.sleep(PAUSES[min(attempt, len(PAUSES) - 1)])
 
     async def _abandon(self) -> NoReturn:
-        self.lose()
-        if self.task is not None and not self.task.done() and not waited_for.get():
+        if self.lose() and not waited_for.get():
             await self.over.wait()
         raise asyncio.CancelledError
 

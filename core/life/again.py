@@ -12,8 +12,9 @@ from core.life.decision import Guard, Owe, Ready, Refusal, Settle
 from core.life.draft import Draft
 from core.life.event import Ended, Lost, Resume, Revert
 from core.life.memory import recall, remember
+from core.life.place import ghost
 from core.life.result import Changed, Kept, Resumed
-from core.life.run import both, end_now, ended, fence_off, pause_now, without
+from core.life.run import both, end_now, ended, fence_off, pause_now, turns_of, without
 from core.model import DISCARDING, TERMINAL, Conversation, Run
 from core.question import Cancelled
 
@@ -32,7 +33,7 @@ def moved(d: Draft, conversation: Conversation, run: Run) -> tuple[Conversation,
             d.save_request(request, run=id)
     for turn in run.unproved:
         d.want(Settle("claims", run.id, of=turn.worker), Settle("stop", run.id, of=turn.worker))
-        if d.incarnation(turn.worker) is not None:
+        if d.incarnation(turn.worker) is not None or d.incarnation(ghost(turn.worker)) is not None:
             d.want(Owe("claims", id, d.now, of=turn.worker), Owe("stop", id, d.now, of=turn.worker))
 
     def renamed(ids: tuple[str, ...]) -> tuple[str, ...]:
@@ -120,11 +121,13 @@ def revert(d: Draft, e: Revert) -> Resumed | Refusal:
 
 
 def lost(d: Draft, e: Lost) -> Changed | Kept | Refusal:
-    """A worker's lease lapsed: what it held is settled by one table."""
+    """A worker's lease lapsed: what it held is settled by one table. What is not proved to have ended stays held."""
     run = d.run_now(e.run)
     conversation = d.conversation(run.conversation) if run is not None else None
+    kept = run.id if run is not None and not e.gone and awaits_proof(run, e.worker) else None
     for id in dict.fromkeys((e.run, run.id if run is not None else e.run)):
-        d.want(Settle("claims", id, of=e.worker), Settle("stop", id, of=e.worker))
+        if id != kept:
+            d.want(Settle("claims", id, of=e.worker), Settle("stop", id, of=e.worker))
     if run is None or conversation is None:
         return Kept()
     mine = run.turn if run.turn is not None and run.turn.worker == e.worker else None
@@ -135,7 +138,6 @@ def lost(d: Draft, e: Lost) -> Changed | Kept | Refusal:
     if run.state == "stopping":
         return _lost_stopping(d, conversation, run, e)
     if mine is None:
-        run = d.save_run(run)
         return Changed(run=run.id, state=run.shown)
     unproved = run.unproved if e.gone else (*run.unproved, mine)
     run = d.save_run(run, turn=None, unproved=unproved, fence=run.fence + 1)
@@ -146,6 +148,11 @@ def lost(d: Draft, e: Lost) -> Changed | Kept | Refusal:
     if run.state != "working":
         return Changed(run=run.id, state=run.shown)
     return _lost_working(d, conversation, run, e, again=e.again and mine.again)
+
+
+def awaits_proof(run: Run, worker: str) -> bool:
+    """Whether a run goes on, or is stopping, with a turn of this worker that was not seen to end."""
+    return run.state not in TERMINAL and any(turn.worker == worker for turn in turns_of(run))
 
 
 def _lost_working(d: Draft, conversation: Conversation, run: Run, e: Lost, *, again: bool) -> Changed:

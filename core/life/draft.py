@@ -63,6 +63,7 @@ class Spans:
     free_ms: int = 15_000
     journal_keep_ms: int = 600_000
     losses: int = 3
+    proof_ms: int = 5_000
 
 
 class Draft:

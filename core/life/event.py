@@ -247,10 +247,9 @@ class Extend:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A worker's lease lapsed. gone: its process is known to be gone.
+    """A worker's lease lapsed. gone: its process is known to be gone. effects: the side effects in its journal.
 
     again: the run can go on by itself, from its journal or snapshot, or because its agent says `on_lost="retry"`.
-    effects: what its journal tells of side effects so far.
     """
 
     run: str
@@ -310,9 +309,10 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """All that a process held that is gone was settled."""
+    """What a process held that is gone was settled. open: not all of it, so look for proof again in a while."""
 
     incarnation: str
+    open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

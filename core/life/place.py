@@ -158,14 +158,17 @@ def leave(d: Draft, e: Leave) -> Kept | Refusal:
 
 
 def ghost(incarnation: str) -> str:
-    """The name under which a process that is gone is remembered until all that it held is settled."""
+    """The name under which a process that is gone is remembered until all that it held is seen to have ended."""
     return f"{incarnation}!"
 
 
 def swept(d: Draft, e: Swept) -> Kept | Refusal:
-    """All that a process held that is gone was settled."""
+    """What a process held that is gone was settled; until all of it is seen to have ended, it is remembered."""
     if d.incarnation(e.incarnation) is not None:
         return Refusal("conflict", f"{e.incarnation!r} lives")
+    if e.open:
+        d.want(Owe("leases", e.incarnation, d.now + d.spans.proof_ms))
+        return Kept()
     if d.incarnation(ghost(e.incarnation)) is not None:
         d.put(("incarnation", ghost(e.incarnation)), None)
     d.want(Settle("leases", e.incarnation))

@@ -361,6 +361,50 @@ async def test_a_run_whose_work_ends_after_its_conversation_went_on_tells_what_i
     assert (canceled.ended_by, canceled.effects) == ("cooperative", "unknown")
 
 
+@pytest.mark.parametrize("verb", ["say", "status", "step", "ask"])
+async def test_code_that_swallowed_the_cancel_ends_at_its_next_word(redis_url: str, verb: str) -> None:
+    """By then its conversation went on without it: nothing that it says is heard, and its end is proved."""
+    gate = Gate()
+    heard: list[str] = []
+
+    async def say(run: Run) -> object:
+        match verb:
+            case "say":
+                return await run.say("x")
+            case "status":
+                return await run.status("x")
+            case "step":
+                return await run.step("x", gate)
+            case _:
+                return await run.ask("x?")
+
+    async def body(run: Run, message: str) -> None:
+        while not gate.opened.is_set():
+            with suppress(asyncio.CancelledError):
+                await gate()
+        await say(run)
+        heard.append(verb)
+
+    async with open_broker(redis_url, block=0.2, spans=Spans(free_ms=50)) as broker, Sweeper(broker, look=0.05):
+        shop = Workshop(broker)
+        shop.hire("it", body)
+        async with shop.worker() as worker:
+            run = await shop.say()
+            await gate.reached.wait()
+            await broker.cancel(run, ANN)
+
+            async def fenced() -> bool:
+                return (await shop.record(run)).turn is None
+
+            await wait_until(fenced)
+            gate.opened.set()
+            canceled = await shop.until(run, "canceled")
+            await wait_until(lambda: (worker.running, worker.held) == (0, 0))
+            assert await shop.said_by_agent(run) == []
+    assert canceled.ended_by == "cooperative"
+    assert heard == []
+
+
 async def test_a_run_whose_agent_says_pause_waits_for_a_person_when_its_worker_is_lost(shop: Workshop) -> None:
     """It does not go on by itself, although it could be replayed; a resume lets it."""
     lease = Incarnation(id="w9", kind="worker", until_ms=shop.broker.store.now() + 60_000)

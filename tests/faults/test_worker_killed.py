@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.broker import open_broker
+from core.life.draft import Spans
 from core.life.result import Answered
 from core.model import Run
 from core.sweeper import Sweeper
@@ -135,3 +136,35 @@ async def test_a_worker_that_slept_past_its_lease_does_nothing_more_under_it(
             await finish(shop, other)
     assert acts(tmp_path) == ["first", "second Bob", "first", "second Bob"]
     assert await shop.said_by_agent(run) == ["begun", "first, second Bob"]
+
+
+@pytest.mark.parametrize("verb", ["cancel", "pause"])
+async def test_a_worker_that_hangs_while_its_run_stops_is_seen_to_be_gone_when_it_is_killed_later(
+    redis_url: str, tmp_path: Path, verb: str
+) -> None:
+    """When its lease lapsed it was still there; the proof is looked for until it comes."""
+    async with (
+        open_broker(redis_url, block=0.2, spans=Spans(proof_ms=100)) as broker,
+        Sweeper(broker, look=0.05, span=1.0),
+        doomed(redis_url, tmp_path, "never") as process,
+    ):
+        shop = Workshop(broker, {"it": acting(tmp_path)})
+        run = await shop.say()
+        await shop.question()
+        process.send_signal(signal.SIGSTOP)
+        await (broker.cancel(run, ANN) if verb == "cancel" else broker.pause(run, ANN))
+
+        async def swept() -> bool:
+            return bool((await shop.record(run)).unproved)
+
+        await wait_until(swept)
+        assert (await shop.record(run)).state == "stopping"
+        process.kill()
+        await process.wait()
+        ended = await shop.until(run, "canceled" if verb == "cancel" else "paused")
+        assert (ended.ended_by, ended.effects, ended.unproved) == ("process gone", "done", ())
+
+        async def forgotten() -> bool:
+            return not await broker.store.due(0, "leases")
+
+        await wait_until(forgotten)

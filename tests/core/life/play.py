@@ -38,6 +38,7 @@ from core.life.event import (
     Took,
     Withdraw,
 )
+from core.life.place import ghost
 from core.life.result import Answered, Asked, Changed, Delivered, Result, Resumed, Sent, Stopped
 from core.model import Cause, Incarnation, Json, Person
 from core.question import Accepted, ChoiceField, ConfirmField, Declined, Option, Question, Subject, TextField
@@ -301,11 +302,12 @@ class Play(World):
         return told
 
     def sweep(self, worker: str, *, gone: bool = True, again: bool = True, cause: Cause = "worker_lost") -> None:
-        """A worker's lease ends, and what it held is settled."""
-        self.act(Leave(worker))
+        """A worker's lease ends, and what it held is settled; again later, when it is known to be gone at last."""
+        if ("incarnation", ghost(worker)) not in self.docs:
+            self.act(Leave(worker))
         for id in list(self.index("claims", worker)):
             self.act(Lost(id, worker, gone, again, cause))
-        self.act(Swept(worker))
+        self.act(Swept(worker, open=bool(self.index("claims", worker))))
 
     def due(self) -> Sequence[Result | Refusal]:
         """Everything whose time has come happens, as the sweeper lets it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.life.event import Append, Beat, Begin, Broke, Claim, Delete, Ended, Leave, Lost, Resume, ShrinkDue
+from core.life.place import ghost
 from core.life.result import Deleted, Delivered, Kept
 from core.model import Incarnation, Listeners, Step, matches
 from core.question import Accepted
@@ -241,3 +242,51 @@ def test_a_claim_and_the_loss_of_its_worker_cannot_pass_each_other() -> None:
     assert isinstance(play.act(Claim(run, "w2")), Delivered)
     assert isinstance(play.act(Lost(run, "w1", gone=True)), Kept)
     assert play.run(run).state == "working"
+
+
+@pytest.mark.parametrize("freed", [False, True], ids=["loss", "free"])
+def test_a_run_that_stops_is_canceled_as_soon_as_its_lost_worker_is_known_to_be_gone(freed: bool) -> None:
+    """Nobody could tell when the lease lapsed; who it was is remembered, and its proof is looked for again."""
+    play = Play()
+    turn = play.at_work()
+    play.stopped(turn.run, "user_canceled")
+    if freed:
+        play.later(play.spans.free_ms)
+    play.sweep("w1", gone=False)
+    assert play.run(turn.run).shown == "canceling"
+    assert list(play.index("claims", "w1")) == [turn.run]
+    assert play.index("leases")["w1"] == play.now + play.spans.proof_ms
+    checks.check(play)
+    play.sweep("w1")
+    assert (play.run(turn.run).state, play.run(turn.run).ended_by) == ("canceled", "process gone")
+    assert "w1" not in play.index("leases")
+    assert ("incarnation", ghost("w1")) not in play.docs
+    checks.settled(play)
+
+
+def test_a_run_that_moved_after_its_worker_was_lost_hears_that_the_worker_is_gone() -> None:
+    """Its new id is held in the name of the old worker too."""
+    play = Play()
+    turn = play.at_work()
+    play.stopped(turn.run, "user_paused")
+    play.sweep("w1", gone=False)
+    play.said("newer")
+    moved = play.resumed(turn.run).run
+    assert moved != turn.run
+    assert list(play.index("claims", "w1")) == [moved]
+    play.sweep("w1")
+    assert play.run(moved).unproved == ()
+
+
+def test_a_lost_worker_is_forgotten_when_nothing_waits_for_its_end() -> None:
+    """Its run went on elsewhere and is done, or was deleted."""
+    play = Play()
+    turn = play.at_work()
+    other = play.at_work("go", BEN, "tg-7")
+    play.sweep("w1", gone=False)
+    play.finished(play.claimed(turn.run, "w2"))
+    play.act(Delete(play.run(other.run).conversation, BEN))
+    play.sweep("w1", gone=False)
+    assert "w1" not in play.index("leases")
+    assert ("incarnation", ghost("w1")) not in play.docs
+    assert not play.index("claims", "w1")

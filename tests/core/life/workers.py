@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from core.life.again import awaits_proof
 from core.life.decision import Refusal
 from core.life.event import (
     Append,
@@ -25,6 +26,7 @@ from core.life.event import (
 from core.life.result import Asked, Changed, Delivered, Kept
 from core.model import Conversation, Run, Step, digest
 from core.question import Request
+from tests.core.life.checks import runs
 from tests.core.life.memory import (
     ORIGINS,
     PATHS,
@@ -238,9 +240,11 @@ def lose(life: Memory, slot: int, gone: bool, replayable: bool, number: int, age
     life.act(Leave(worker))
     for id in list(life.world.index("claims", worker)):
         life.act(Lost(id, worker, gone, replayable, "shutdown" if number % 2 else "worker_lost"), age)
-    life.act(Swept(worker))
-    assert not life.world.index("claims", worker)
-    assert not life.world.index("stop", worker)
+    open = set(life.world.index("claims", worker))
+    life.act(Swept(worker, open=bool(open)))
+    assert open == {run.id for run in runs(life.world) if awaits_proof(run, worker)}
+    assert not (open and gone)
+    assert open or not life.world.index("stop", worker)
     life.number += 1
     life.workers[slot] = f"w{slot + 1}.{life.number}"
     life.world.beat(life.workers[slot])
@@ -252,4 +256,8 @@ def know_at_last(life: Memory, number: int, age: int) -> None:
     run = pick([run for run in life.runs() if run.unproved], number)
     worker = run.unproved[0].worker
     if ("incarnation", worker) not in life.world.docs:
-        life.act(Lost(run.id, worker, gone=True), age)
+        for id in {run.id, *life.world.index("claims", worker)}:
+            life.act(Lost(id, worker, gone=True), age)
+        assert not life.world.index("claims", worker)
+        assert not life.world.index("stop", worker)
+        life.act(Swept(worker))
