@@ -106,8 +106,12 @@ async def form(run: Run, rest: str) -> str:
 
 
 async def secret(run: Run, rest: str) -> str:
-    """Say that there is no page yet on which a secret can be typed; an agent asks with `run.secret(name)`."""
-    return "Not yet: the page on which you type a secret, so that it never stands in a chat, comes next."
+    """Ask for a secret. Its value is in no message and no record; the demo only counts its characters."""
+    token = await run.secret(
+        "demo token", "A secret for the demo", message="Type anything: it is never shown, and gone after its one use."
+    )
+    count = await run.step("use the secret", lambda: len(token.reveal()))
+    return f"I used it: it has {count} characters. Neither this chat nor any record holds it."
 
 
 async def long(run: Run, rest: str) -> str:

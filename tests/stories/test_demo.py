@@ -1,9 +1,11 @@
 """The demo agent and the example, as a person meets them: each word from the message to the last reply."""
 
+import secrets
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
 from adapters.agents import SHIPPED
 from adapters.agents.demo import HELP, WORDS
@@ -11,6 +13,8 @@ from core.agent import load
 from core.broker import open_broker
 from core.life.decision import Refusal
 from core.life.result import Answered
+from core.safe import Gift
+from core.vault import Vault
 from examples.deploy import deploy
 from tests.workshop import ANN, PATIENT, Workshop, options, store
 
@@ -19,6 +23,7 @@ from tests.workshop import ANN, PATIENT, Workshop, options, store
 async def shop(redis_url: str, tmp_path: Path) -> AsyncGenerator[Workshop]:
     """The demo agent at work, as it is shipped."""
     async with open_broker(redis_url, block=0.2) as broker, store(tmp_path) as files:
+        broker.safe.vault = Vault([secrets.token_bytes(32)])
         shop = Workshop(broker, {"it": load("demo", SHIPPED)}, files)
         async with shop.worker():
             yield shop
@@ -104,8 +109,13 @@ async def test_form_has_every_kind_of_field_and_gives_plain_values(shop: Worksho
     ]
 
 
-async def test_secret_says_not_yet_and_asks_nothing(shop: Workshop) -> None:
-    assert (await last(shop, await shop.say("secret"))).startswith("Not yet:")
+async def test_secret_is_used_once_and_said_nowhere(shop: Workshop) -> None:
+    run = await shop.say("secret")
+    question = await shop.question()
+    gift = Gift(question.id, ANN, "chat", {"secret": SecretStr("MARKER-17")})
+    assert isinstance(await shop.broker.safe.give(gift), Answered)
+    assert (await last(shop, run)).startswith("I used it: it has 9 characters.")
+    assert "MARKER-17" not in repr(await shop.history(run)) + repr(await shop.events(run))
 
 
 async def test_long_streams_and_ends(shop: Workshop) -> None:
