@@ -33,7 +33,7 @@ async def checks(broker: Broker) -> list[Check]:
     words = "hints come in" if not lagging else "hints do not come in; looking in the indexes goes on every few seconds"
     found.append(Check("feed", not lagging, words))
     try:
-        found += [await _room(broker), await _workers(broker), await _sweeper(broker)]
+        found += [await _room(broker), await workers(broker), await _sweeper(broker)]
         found += [await _waiting(broker), await _stopping(broker)]
     except StoreError as error:
         found.append(Check("redis", False, f"Redis refused a question: {error}"))
@@ -56,7 +56,8 @@ async def _room(broker: Broker) -> Check:
     return Check("room", False, f"Redis uses {used / limit:.0%} of its memory: {words}")
 
 
-async def _workers(broker: Broker) -> Check:
+async def workers(broker: Broker) -> Check:
+    """Whether somebody claims what is ready."""
     alive = 0
     for partition in range(len(broker.store.keys)):
         leases = await broker.store.due(partition, "leases", limit=1_000)

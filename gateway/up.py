@@ -18,7 +18,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from core.broker import Broker
-from gateway import wiring
+from gateway import health, wiring
 from gateway.cannot_start import CannotStart
 from gateway.settings import Settings, has_desktop
 from gateway.signals import on_signals
@@ -30,7 +30,9 @@ LONGEST_PAUSE: Final = 10.0
 GOOD: Final = 30.0
 """seconds after which a worker counts as one that works"""
 PATIENCE: Final = 15.0
-"""seconds for a worker to end its turns when we go"""
+"""seconds for a worker to end its turns when we go, and to show itself before we say that we are ready"""
+LOOK: Final = 0.05
+"""seconds between two looks for the first worker"""
 NEVER: Final = 2
 """exit status of a process that cannot start"""
 _log = logging.getLogger("sayso.up")
@@ -57,6 +59,10 @@ async def _greet(
     settings: Settings, broker: Broker, ports: asyncio.Queue[int], browser: bool | None, say: Callable[[str], None]
 ) -> None:
     port = await ports.get()
+    for _ in range(int(PATIENCE / LOOK)):
+        if (await health.workers(broker)).ok:
+            break
+        await asyncio.sleep(LOOK)
     link = wiring.login_link(settings, await wiring.accounts(settings, broker).link(), port)
     minutes = f"{settings.login_link / 60:g} minutes"
     say(
