@@ -37,7 +37,8 @@ LISTS: dict[str, tuple[str, type[Event] | type[Entry] | type[Step]]] = {
     "s": ("steps", Step),
 }
 TOO_LATE = Refusal("contended", "too late to be early: the real clock went on meanwhile")
-NEAR_MS = 25
+NEAR_MS = 200
+CALM_MS = 1_500
 
 
 class Wire:
@@ -76,6 +77,7 @@ class RealPlay(Play):
         self._actors = actors
         self._dice = random.Random(seed)
         self._raw: dict[str, Reply] = {}
+        self._cuts: dict[int, int] = {}
         self._now = 0
         super().__init__()
         self.spans = replace(self.spans, held_grace_ms=60_000)
@@ -109,16 +111,21 @@ class RealPlay(Play):
         clock: int | None = None,
     ) -> R | Refusal:
         """Have one of the processes decide and commit an event, sometimes with its connections cut."""
-        self._now = self._clock()
-        if isinstance(event, Deadline | Free) and self._nearly(event):
+        looked, self._now = self._now, self._clock()
+        if isinstance(event, Deadline | Free) and self._nearly(event, looked):
             return TOO_LATE
         actor = self._dice.choice(self._actors)
-        cut = self._dice.randrange(30) if self._dice.random() < 0.2 else None
+        cut = self._dice.randrange(30) if self._dice.random() < 0.3 and self._calm(actor.pid) else None
         assert actor.stdin is not None
         assert actor.stdout is not None
-        put(actor.stdin, Order(f"{rule.__module__}:{rule.__name__}", event, cut))
-        told = get(actor.stdout)
-        assert told is not None, "an actor died"
+        told: object = "LinkDown"
+        for _ in range(20):
+            put(actor.stdin, Order(f"{rule.__module__}:{rule.__name__}", event, cut))
+            told = get(actor.stdout)
+            assert told is not None, "an actor died"
+            if not (isinstance(told, str) and told.startswith("LinkDown")):
+                break
+            cut = None  # surely nothing was stored: the same is tried again, as every caller does
         assert not isinstance(told, str), (event, told)
         self.load()
         return told  # pyright: ignore[reportReturnType]  # what the rule gave, from the other process
@@ -161,11 +168,18 @@ class RealPlay(Play):
             self.docs[(kind, id)] = found
             self.versions[(kind, id)] = hash(v)
 
-    def _nearly(self, event: Deadline | Free) -> bool:
-        """Tell whether something that was not due when it was looked at may be due when it arrives."""
+    def _calm(self, actor: int) -> bool:
+        """Tell whether an actor's connection has stood long enough to be cut again: then it is back at once."""
+        if self._now - self._cuts.get(actor, 0) < CALM_MS:
+            return False
+        self._cuts[actor] = self._now
+        return True
+
+    def _nearly(self, event: Deadline | Free, looked: int) -> bool:
+        """Tell whether something that was not due when it was `looked` at may be due when it arrives."""
         what = f"deadline:{event.request}" if isinstance(event, Deadline) else f"free:{event.run}"
         at = self.index("timers").get(what)
-        return at is not None and self._now < at < self._now + NEAR_MS
+        return at is not None and looked < at < self._now + NEAR_MS
 
     def _clock(self) -> int:
         seconds, micros = _texts(self._wire.say(("TIME",))[0])

@@ -1,39 +1,40 @@
 """The same random life as without Redis, on a real server, through two processes whose connections are cut."""
 
-from collections.abc import Callable
 from contextlib import closing
+from random import Random
 
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
+import pytest
 
-from tests.core.life.machine import Life
+from tests.core.life import checks
+from tests.core.life.machine import Life, heal
+from tests.core.life.memory import STEPS
 from tests.faults.real_play import RealPlay, Wire, two_processes
 from tests.redis_server import RedisServer
 
-LIMITS = settings(
-    deadline=None,
-    max_examples=8,
-    stateful_step_count=40,
-    derandomize=True,
-    database=None,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-)
+LIVES = 5
+STEPS_EACH = 40
 
 
-def on(make: Callable[[int], RealPlay]) -> type[Life]:
-    """The machine, with a world of its own for each example."""
-    examples = iter(range(1_000_000))
+def live(life: Life, dice: Random) -> None:
+    """Let so many things happen, looking at everything after each, and bring all to its end."""
+    life.begin_world(dice.random() < 0.5)
+    for _ in range(STEPS_EACH):
+        able = [name for name, one in STEPS.items() for _ in range(one.weight) if one.needs(life)]
+        one = STEPS[dice.choice(able)]
+        one.act(life, **{name: draw.roll(dice) for name, draw in one.draws.items()})
+        life.the_world_is_whole()
+        life.an_end_is_an_end()
+        life.no_answer_is_lost()
+        life.nothing_said_is_lost()
+    heal(life.world)
+    checks.settled(life.world)
 
-    class RealLife(Life):
-        def __init__(self) -> None:
-            super().__init__()
-            self.world = make(next(examples))
 
-    return RealLife
-
-
+@pytest.mark.timeout(400)
 def test_whatever_happens_on_a_real_server_keeps_every_promise(redis_server: RedisServer) -> None:
     """One end per run, each answer delivered or visibly refused, each effect approved, nothing said is lost."""
     with two_processes(redis_server.socket) as actors, closing(Wire(redis_server.socket)) as wire:
-        run_state_machine_as_test(on(lambda seed: RealPlay(wire, actors, seed)), settings=LIMITS)
+        for seed in range(LIVES):
+            life = Life()
+            life.world = RealPlay(wire, actors, seed)
+            live(life, Random(seed))

@@ -41,7 +41,7 @@ class Life(Memory, RuleBasedStateMachine):
         """One of all the things that can happen, drawn by their weights."""
         able = [name for name, one in STEPS.items() for _ in range(one.weight) if one.needs(self)]
         one = STEPS[data.draw(st.sampled_from(able), "what")]
-        one.act(self, **{name: data.draw(draws, name) for name, draws in one.draws.items()})
+        one.act(self, **{name: data.draw(draw.strategy, name) for name, draw in one.draws.items()})
 
     @invariant()
     def the_world_is_whole(self) -> None:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from hypothesis import strategies as st
-
 from core.life.decision import Refusal
 from core.life.event import (
     Ask,
@@ -22,6 +20,7 @@ from core.life.event import (
 from core.life.result import Answered, Delivered, Result, Sent
 from core.model import Cause, Grants, Person, Run, Step, digest
 from core.question import Accepted, Question
+from tests.core.life import dice
 from tests.core.life.play import (
     ANN,
     BEN,
@@ -62,10 +61,10 @@ QUESTIONS = {
 VALUES = ("a", "b", ["a"], ["a", "b"], "once", "run", "always", "deny", "text", "7", "", 1, None, True, "maybe")
 WORDS = ("yes", "no", "1", "2", "Alpha", "beta", "whatever", "7", "/help", "/cancel", "/pause", "/resume", "/new")
 CAUSES: tuple[Cause, ...] = ("user_canceled", "user_paused", "user_aborted")
-picks = st.integers(0, 1_000_000)
-ages = st.one_of(st.just(0), st.integers(0, 5))
-lates = st.one_of(st.just(0), st.integers(0, 40))
-people = st.sampled_from((ANN, ANN, ANN, BEN, CAT, DAN))
+picks = dice.integers(0, 1_000_000)
+ages = dice.mostly_nothing(5)
+lates = dice.mostly_nothing(40)
+people = dice.sampled_from((ANN, ANN, ANN, BEN, CAT, DAN))
 
 
 def pick(found: Sequence[T], number: int) -> T:
@@ -89,7 +88,7 @@ class Happening(NamedTuple):
 
     weight: int
     needs: Callable[[Memory], bool]
-    draws: dict[str, st.SearchStrategy[object]]
+    draws: dict[str, dice.Draw]
     act: Callable[..., None]
 
 
@@ -97,7 +96,7 @@ STEPS: dict[str, Happening] = {}
 
 
 def happens(
-    weight: int, needs: Callable[[Memory], bool] = lambda life: True, **draws: st.SearchStrategy[object]
+    weight: int, needs: Callable[[Memory], bool] = lambda life: True, **draws: dice.Draw
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Say that a function is something that happens."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import strategies as st
-
 from core.life.decision import Refusal
 from core.life.event import (
     Delete,
@@ -21,7 +19,7 @@ from core.life.event import (
 from core.life.result import Answered, Opened, Resumed, Sent
 from core.model import TERMINAL, Cause, Conversation, Grants, Person, digest
 from core.question import Accepted, Declined, Request
-from tests.core.life import checks
+from tests.core.life import checks, dice
 from tests.core.life.memory import (
     CAUSES,
     ORIGINS,
@@ -41,7 +39,7 @@ from tests.core.life.play import (
 )
 
 
-@happens(3, person=people, origin=st.sampled_from(ORIGINS), age=ages, forestalled=st.integers(0, 9))
+@happens(3, person=people, origin=dice.sampled_from(ORIGINS), age=ages, forestalled=dice.integers(0, 9))
 def say(life: Memory, person: Person, origin: str, age: int, forestalled: int) -> None:
     """What is said starts a run, steers one, answers, or is visibly refused."""
     key, text = life.key(), life.text()
@@ -53,7 +51,7 @@ def say(life: Memory, person: Person, origin: str, age: int, forestalled: int) -
     life.heard(text, told)
 
 
-@happens(3, person=people, origin=st.sampled_from(ORIGINS), word=st.sampled_from(WORDS), age=ages, number=picks)
+@happens(3, person=people, origin=dice.sampled_from(ORIGINS), word=dice.sampled_from(WORDS), age=ages, number=picks)
 def word(life: Memory, person: Person, origin: str, word: str, age: int, number: int) -> None:
     """A word, a command, a reply to a card: the routing decides, the world stays whole."""
     requests = life.world.all(Request)
@@ -70,7 +68,7 @@ def word(life: Memory, person: Person, origin: str, word: str, age: int, number:
         life.steers.setdefault(life.world.run(told.run).root, []).append(event.text)
 
 
-@happens(1, lambda life: bool(life.runs()), person=people, number=picks, age=ages, silent=st.booleans())
+@happens(1, lambda life: bool(life.runs()), person=people, number=picks, age=ages, silent=dice.booleans())
 def mean_run(life: Memory, person: Person, number: int, age: int, silent: bool) -> None:
     """A program names the run that it means: resumed, steered, or refused."""
     run = pick(life.runs(), number)
@@ -86,12 +84,12 @@ def mean_run(life: Memory, person: Person, number: int, age: int, silent: bool) 
     lambda life: bool(life.world.all(Request)),
     number=picks,
     person=people,
-    value=st.sampled_from(VALUES),
-    how=st.sampled_from(("fit", "fit", "fit", "fit", "value", "value", "no", "part", "changed")),
+    value=dice.sampled_from(VALUES),
+    how=dice.sampled_from(("fit", "fit", "fit", "fit", "value", "value", "no", "part", "changed")),
     age=ages,
     late=lates,
-    keyed=st.booleans(),
-    proof=st.booleans(),
+    keyed=dice.booleans(),
+    proof=dice.booleans(),
 )
 def answer(
     life: Memory, number: int, person: Person, value: object, how: str, age: int, late: int, keyed: bool, proof: bool
@@ -136,9 +134,9 @@ def some_answer(request: Request, value: object, how: str, number: int) -> Accep
     lambda life: bool(life.runs()),
     number=picks,
     person=people,
-    cause=st.sampled_from(CAUSES),
+    cause=dice.sampled_from(CAUSES),
     age=ages,
-    urgent=st.booleans(),
+    urgent=dice.booleans(),
 )
 def stop(life: Memory, number: int, person: Person, cause: Cause, age: int, urgent: bool) -> None:
     """Cancel, pause or abort, in every state: recorded, or said why not."""
@@ -179,7 +177,9 @@ def revert(life: Memory, number: int, person: Person, age: int) -> None:
         life.reverted |= set(dropped)
 
 
-@happens(1, lambda life: bool(life.world.all(Request)), number=picks, person=people, span=st.integers(-1, 60), age=ages)
+@happens(
+    1, lambda life: bool(life.world.all(Request)), number=picks, person=people, span=dice.integers(-1, 60), age=ages
+)
 def extend(life: Memory, number: int, person: Person, span: int, age: int) -> None:
     """A request gets more time, never less."""
     limited = [one for one in life.world.all(Request) if one.deadline_ms is not None and one.state == "open"]
@@ -192,7 +192,7 @@ def extend(life: Memory, number: int, person: Person, span: int, age: int) -> No
 
 
 @happens(
-    1, lambda life: bool(life.world.all(Grants)), number=picks, person=people, path=st.sampled_from(PATHS), age=ages
+    1, lambda life: bool(life.world.all(Grants)), number=picks, person=people, path=dice.sampled_from(PATHS), age=ages
 )
 def withdraw(life: Memory, number: int, person: Person, path: str, age: int) -> None:
     """A remembered approval is taken back."""
@@ -207,7 +207,7 @@ def withdraw(life: Memory, number: int, person: Person, path: str, age: int) -> 
     number=picks,
     person=people,
     age=ages,
-    really=st.integers(0, 3),
+    really=dice.integers(0, 3),
 )
 def delete_or_reset(life: Memory, number: int, person: Person, age: int, really: int) -> None:
     """A conversation is deleted whatever goes on in it, or a new one is laid beside it."""

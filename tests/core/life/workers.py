@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import strategies as st
-
 from core.life.again import awaits_proof
 from core.life.decision import Refusal
 from core.life.event import (
@@ -26,6 +24,7 @@ from core.life.event import (
 from core.life.result import Asked, Changed, Delivered, Kept
 from core.model import Conversation, Run, Step, digest
 from core.question import Request
+from tests.core.life import dice
 from tests.core.life.checks import runs
 from tests.core.life.memory import (
     ORIGINS,
@@ -58,7 +57,7 @@ def go_to_work(life: Memory, number: int) -> None:
             life.turn_began(taken, worker)
 
 
-@happens(5, lambda life: bool(life.runs()), slot=st.integers(0, 1), number=picks, age=ages, late=lates)
+@happens(5, lambda life: bool(life.runs()), slot=dice.integers(0, 1), number=picks, age=ages, late=lates)
 def claim(life: Memory, slot: int, number: int, age: int, late: int) -> None:
     """A worker takes what is ready; or something that is not, and is refused."""
     worker = life.workers[slot]
@@ -74,10 +73,10 @@ def claim(life: Memory, slot: int, number: int, age: int, late: int) -> None:
     8,
     lambda life: bool(life.turns),
     number=picks,
-    asked=st.sampled_from(sorted(QUESTIONS)),
+    asked=dice.sampled_from(sorted(QUESTIONS)),
     age=ages,
     late=lates,
-    times=st.integers(1, 2),
+    times=dice.integers(1, 2),
 )
 def ask(life: Memory, number: int, asked: str, age: int, late: int, times: int) -> None:
     """A turn asks, once or twice; a remembered approval stands in only for exactly its call."""
@@ -119,9 +118,9 @@ def park(life: Memory, number: int, age: int) -> None:
     5,
     lambda life: bool(life.turns),
     number=picks,
-    path=st.sampled_from((*PATHS, "/tmp/c", "")),
+    path=dice.sampled_from((*PATHS, "/tmp/c", "")),
     age=ages,
-    stale=st.booleans(),
+    stale=dice.booleans(),
 )
 def effect(life: Memory, number: int, path: str, age: int, stale: bool) -> None:
     """A step acts, after the last check: at most as often as exactly this call was approved."""
@@ -167,9 +166,9 @@ def record(life: Memory, number: int) -> None:
     lambda life: bool(life.turns),
     number=picks,
     age=ages,
-    taken=st.integers(0, 2),
-    failed=st.booleans(),
-    pass_on=st.booleans(),
+    taken=dice.integers(0, 2),
+    failed=dice.booleans(),
+    pass_on=dice.booleans(),
 )
 def finish(life: Memory, number: int, age: int, taken: int, failed: bool, pass_on: bool) -> None:
     """The agent returns; whatever was said to it and not taken in starts the next run."""
@@ -191,7 +190,7 @@ def finish(life: Memory, number: int, age: int, taken: int, failed: bool, pass_o
             assert life.world.run(told.next_run).message == "\n\n".join(untaken)
 
 
-@happens(1, lambda life: bool(life.turns), number=picks, age=ages, count=st.integers(0, 3))
+@happens(1, lambda life: bool(life.turns), number=picks, age=ages, count=dice.integers(0, 3))
 def take_in(life: Memory, number: int, age: int, count: int) -> None:
     """A turn takes in what was said to it."""
     turn = life.some_turn(number)
@@ -204,7 +203,7 @@ def take_in(life: Memory, number: int, age: int, count: int) -> None:
     lambda life: bool(life.turns),
     number=picks,
     age=ages,
-    how=st.sampled_from(("broke", "ended", "ended", "asserted")),
+    how=dice.sampled_from(("broke", "ended", "ended", "asserted")),
 )
 def come_to_an_end(life: Memory, number: int, age: int, how: str) -> None:
     """A turn breaks, or its work is seen to end."""
@@ -215,7 +214,7 @@ def come_to_an_end(life: Memory, number: int, age: int, how: str) -> None:
         life.act(Ended(turn.delivered.run, turn.delivered.fence, how, "done", worker=turn.worker), age)
 
 
-@happens(3, span=st.sampled_from((1, 10, 30, 60, 300)), number=picks, lazy=st.booleans())
+@happens(3, span=dice.sampled_from((1, 10, 30, 60, 300)), number=picks, lazy=dice.booleans())
 def tick(life: Memory, span: int, number: int, lazy: bool) -> None:
     """Time goes by; what is due happens, perhaps only later. What is not due does not happen."""
     requests = [one for one in life.world.all(Request) if one.deadline_ms is not None and one.state == "open"]
@@ -230,7 +229,7 @@ def tick(life: Memory, span: int, number: int, lazy: bool) -> None:
         life.world.due()
 
 
-@happens(3, slot=st.integers(0, 1), gone=st.booleans(), replayable=st.booleans(), number=picks, age=ages)
+@happens(3, slot=dice.integers(0, 1), gone=dice.booleans(), replayable=dice.booleans(), number=picks, age=ages)
 def lose(life: Memory, slot: int, gone: bool, replayable: bool, number: int, age: int) -> None:
     """A worker is lost, or said goodbye; what it held is settled, and another one comes."""
     worker = life.workers[slot]
