@@ -6,9 +6,10 @@ A platform folder brings one class with the shape of `Platform`; everything else
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from core.model import Value
 
@@ -110,6 +111,35 @@ class Migrated:
 
 Outcome: TypeAlias = Sent | Unclear | Refused | Migrated
 
+# ── how it is with the platform ──────────────────────────────────────────────────────────────────────────────────────
+
+
+class NotLetIn(Exception):
+    """The platform does not let us in; the text is one sentence: what is wrong, and what to do. Raised by `connect`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that `Platform.check` found, in one sentence; with what to do when it is not ok."""
+
+    ok: bool
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """How updates come in when the platform calls us (a webhook) instead of being asked.
+
+    path: of the route, `/telegram`; there is no secret in it. genuine: tells from the headers, with names in lower
+    case, whether the platform sent it. take: brings one update, as it was sent, to the desk; it is called in the order
+    of arrival, several at a time, and again with what it raised an error for.
+    """
+
+    path: str
+    genuine: Callable[[Mapping[str, str]], bool]
+    take: Callable[[bytes], Awaitable[None]]
+
+
 # ── what a platform is ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -140,6 +170,7 @@ class Limits(Value):
     send_timeout: float = 30.0
 
 
+@runtime_checkable
 class Platform(Protocol):
     """One front end's connection. Verbs return an `Outcome` for whatever the platform says and raise only for bugs.
 
@@ -151,11 +182,29 @@ class Platform(Protocol):
     limits: Limits
 
     def connect(self, desk: Desk) -> AbstractAsyncContextManager[None]:
-        """Receive events while the context lasts and bring each to the desk; confirm it to the platform afterwards."""
+        """Receive events while the context lasts and bring each to the desk; confirm it to the platform afterwards.
+
+        Raises: `NotLetIn`; it is tried again, after growing pauses.
+        """
+        ...
+
+    def hook(self) -> Hook | None:
+        """Tell how updates come in over our web server; None where the platform is asked for them."""
         ...
 
     def alive(self) -> bool:
         """Tell whether the transport made progress lately; a deaf front end stops being a listener."""
+        ...
+
+    def trouble(self) -> str | None:
+        """Tell what is wrong while we are connected, in one sentence with what to do; None when all is well."""
+        ...
+
+    async def check(self) -> tuple[Finding, ...]:
+        """Look at token, rights and settings for `sayso doctor`, without being connected and without changing a thing.
+
+        What a person needs to go on is a finding too: the bot's name, its invite link.
+        """
         ...
 
     def measure(self, view: View) -> int:

@@ -1,7 +1,8 @@
 """A front end as a whole: one process holds the platform, receives and sends; the others stand by.
 
 While it holds it, it is the listener of the platform's origins (as long as the transport is alive), its relay sends and
-its desk receives. When the hold is lost, all of that ends at once. It knows no platform. Source: DESIGN section 8.
+its desk receives. When the hold is lost, all of that ends at once. What is wrong with the platform stands beside the
+hold, where others read it. It knows no platform. Source: DESIGN section 8.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Self
 
 from adapters.desk import Desk, Doors
 from adapters.outcomes import Clock
-from adapters.platform import Platform
+from adapters.platform import NotLetIn, Platform
 from adapters.relay import Relay, utc
 from core.broker import Broker
 from core.errors import StoreError
@@ -25,6 +26,9 @@ from core.sole import Sole
 from core.trace import emit
 
 _log = logging.getLogger(__name__)
+FIRST_PAUSE = 1.0
+LAST_PAUSE = 60.0
+"""seconds before a platform that failed is connected again"""
 
 
 class Surface:
@@ -53,12 +57,25 @@ class Surface:
         self._broker = broker
         self._platform = platform
         self._lease = lease
-        self._sole = Sole(broker, f"bot:{platform.prefix}", span=span)
+        self._failed: str | None = None
+        self._served = False
+        self._sole = Sole(broker, hold_of(platform.prefix), span=span, note=lambda: self.trouble() or "")
         self.serving = asyncio.Event()
         self.relay = Relay(
             broker, platform, files=files, link=link, clock=clock, may_send=self._sole.held, look=look, quiet=quiet
         )
         self.desk = Desk(broker, platform, self.relay, agents=agents, doors=doors, files=files, patience=patience)
+
+    def trouble(self) -> str | None:
+        """Tell what is wrong with the platform, in one sentence; None when all is well, and while another serves it."""
+        if not self._sole.held():
+            return None
+        if self._failed is not None:
+            return self._failed
+        if not self.serving.is_set():
+            return f"{self._platform.name} is not connected yet."
+        told = self._platform.trouble()
+        return told or (None if self._platform.alive() else f"Nothing is heard from {self._platform.name}.")
 
     async def __aenter__(self) -> Self:
         self._stack = AsyncExitStack()
@@ -75,26 +92,47 @@ class Surface:
 
     async def _serve(self) -> None:
         """Serve whenever the platform is held, until the task is cancelled."""
+        pause = FIRST_PAUSE
         while True:
             await self._sole.until_held()
             try:
-                async with AsyncExitStack() as stack:
-                    prefixes = (f"{self._platform.prefix}-",)
-                    await stack.enter_async_context(
-                        Lease(self._broker, "bot", span=self._lease, prefixes=prefixes, alive=self._platform.alive)
-                    )
-                    await stack.enter_async_context(self.relay)
-                    await stack.enter_async_context(self.desk)
-                    await stack.enter_async_context(self._platform.connect(self.desk))
-                    self.serving.set()
-                    emit("surface.held", platform=self._platform.prefix)
-                    await self._sole.until_taken()
-                    _log.warning("%s is held by another process now", self._platform.name)
+                await self._hold()
+                pause = FIRST_PAUSE
+                continue
             except StoreError as lost:
                 _log.warning("%s stands still: %s", self._platform.name, lost)
-                await asyncio.sleep(1.0)
-            except Exception:  # noqa: BLE001  # the edge of the task: a platform's failure must not end the front end
-                _log.exception("%s failed, it is connected again", self._platform.name)
-                await asyncio.sleep(1.0)
-            finally:
-                self.serving.clear()
+            except NotLetIn as refused:
+                self._failed = str(refused)
+                _log.error("%s", refused)
+            except Exception as error:  # noqa: BLE001  # the edge of the task: a platform's failure must not end the front end
+                self._failed = f"{self._platform.name} failed ({type(error).__name__}); it is connected again."
+                _log.exception("%s failed, it is connected again in %g s", self._platform.name, pause)
+            if self._served:
+                pause = FIRST_PAUSE
+            await asyncio.sleep(pause)
+            pause = min(LAST_PAUSE, 2 * pause)
+
+    async def _hold(self) -> None:
+        """Serve until another process has the platform."""
+        self._served = False
+        try:
+            async with AsyncExitStack() as stack:
+                prefixes = (f"{self._platform.prefix}-",)
+                await stack.enter_async_context(self.relay)
+                await stack.enter_async_context(self.desk)
+                await stack.enter_async_context(self._platform.connect(self.desk))
+                await stack.enter_async_context(
+                    Lease(self._broker, "bot", span=self._lease, prefixes=prefixes, alive=self._platform.alive)
+                )
+                self._failed, self._served = None, True
+                self.serving.set()
+                emit("surface.held", platform=self._platform.prefix)
+                await self._sole.until_taken()
+                _log.warning("%s is held by another process now", self._platform.name)
+        finally:
+            self.serving.clear()
+
+
+def hold_of(prefix: str) -> str:
+    """The name under which a platform is held."""
+    return f"bot:{prefix}"

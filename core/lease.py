@@ -28,7 +28,9 @@ _log = logging.getLogger(__name__)
 TRUST = 0.8
 
 
-def identity(id: str, kind: Literal["worker", "web", "bot", "terminal", "singleton"], until_ms: int) -> Incarnation:
+def identity(
+    id: str, kind: Literal["worker", "web", "bot", "terminal", "singleton"], until_ms: int, note: str = ""
+) -> Incarnation:
     """Describe this process so that others can tell later whether it still exists."""
     return Incarnation(
         id=id,
@@ -39,6 +41,7 @@ def identity(id: str, kind: Literal["worker", "web", "bot", "terminal", "singlet
         pid=os.getpid(),
         ticks=_ticks(os.getpid()),
         until_ms=until_ms,
+        note=note,
     )
 
 

@@ -1,8 +1,8 @@
 """The vocabulary: origins, persons, runs, conversations, history, events, as frozen pydantic types.
 
-Everything that is stored, sent or shown is made of these types. This file must not know how they are stored (`store`),
-how they change (`life`) or how they look (adapters). The wire form of a value is `model_dump_json(exclude_none=True)`.
-Times that end in `_ms` are integers on Redis's clock, in milliseconds since 1970.
+Everything stored, sent or shown is made of these. This file must not know how they are stored (`store`), how they
+change (`life`) or look (adapters). The wire form of a value is `model_dump_json(exclude_none=True)`. Times that end in
+`_ms` are integers on Redis's clock, in milliseconds since 1970.
 """
 
 from __future__ import annotations
@@ -137,7 +137,6 @@ class Run(Value):
 
     rev rises with every change that a status card shows; card: the one that shows it.
     fence rises with every takeover, halt with every stop intent; both are kept beside the text, for the guards.
-
     secrets: handles of values that people gave and that are sealed to it.
     requests: open, withdrawn, and answered but not yet delivered ones; past: the last of those delivered.
     unproved: turns whose end is not proved.
@@ -235,7 +234,7 @@ class Conversation(Value):
 class Incarnation(Value):
     """One process that holds things, as long as its lease; `boot`, `pid` and `ticks` tell whether it still exists.
 
-    ticks: start time of the process in clock ticks since boot. namespace: inode of its pid namespace.
+    ticks: its start in clock ticks since boot. namespace: inode of its pid namespace. note: what it says of its work.
     """
 
     id: str
@@ -246,6 +245,7 @@ class Incarnation(Value):
     pid: int = 0
     ticks: int = 0
     until_ms: int
+    note: str = ""
 
 
 class Listener(Value):

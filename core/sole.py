@@ -28,13 +28,20 @@ class Sole:
     """The wish to hold a name, for as long as the context lasts; `held` tells whether it is granted now.
 
     span: seconds the hold lasts without renewal; it is renewed at a third of it. alive: while it says no nothing is
-    renewed, so that another process may do better.
+    renewed, so that another process may do better. note: what the holder says about its work, kept with the hold.
     """
 
     def __init__(
-        self, broker: Broker, name: str, *, span: float = 3.0, alive: Callable[[], bool] = lambda: True
+        self,
+        broker: Broker,
+        name: str,
+        *,
+        span: float = 3.0,
+        alive: Callable[[], bool] = lambda: True,
+        note: Callable[[], str] = lambda: "",
     ) -> None:
         self._alive = alive
+        self._note = note
         self.id = fresh("w", 0)
         self._broker = broker
         self._name = name
@@ -97,5 +104,5 @@ class Sole:
         self._changed.set()
 
     async def _hold(self, span: float) -> bool:
-        me = identity(self.id, "singleton", self._broker.store.now() + int(span * 1000))
+        me = identity(self.id, "singleton", self._broker.store.now() + int(span * 1000), self._note())
         return not isinstance(await self._broker.hold(Hold(self._name, me), self._partition), Refusal)

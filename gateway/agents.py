@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from adapters.agents import SHIPPED
 from core.agent import Agent, NoAgent, load
 from gateway.settings import Settings
-
-Surface: TypeAlias = Literal["web", "telegram", "discord", "terminal"]
 
 
 def first(settings: Settings) -> str:
@@ -18,22 +14,27 @@ def first(settings: Settings) -> str:
     return settings.agent.rpartition(":")[2].rpartition(".")[2]
 
 
-def default(settings: Settings, surface: Surface) -> str:
+def default(settings: Settings, surface: str) -> str:
     """The name of the agent that new conversations of a front end are with.
 
     Raises: `NoAgent` when the setting names one that there is not.
     """
-    given: dict[Surface, str | None] = {
+    name = _given(settings)[surface] or first(settings)
+    if name not in places(settings):
+        names = ", ".join(places(settings))
+        where = f"front_ends.{surface}.agent" if surface in settings.front_ends else f"SAYSO_AGENT_{surface.upper()}"
+        raise NoAgent(f"{where} names {name!r}; the agents are {names}")
+    return name
+
+
+def _given(settings: Settings) -> dict[str, str | None]:
+    return {
         "web": settings.agent_web,
         "telegram": settings.agent_telegram,
         "discord": settings.agent_discord,
         "terminal": settings.agent_terminal,
+        **{name: one.agent for name, one in settings.front_ends.items()},
     }
-    name = given[surface] or first(settings)
-    if name not in places(settings):
-        names = ", ".join(places(settings))
-        raise NoAgent(f"SAYSO_AGENT_{surface.upper()} names {name!r}; the agents are {names}")
-    return name
 
 
 def places(settings: Settings) -> dict[str, str]:
@@ -47,7 +48,6 @@ def load_all(settings: Settings) -> dict[str, Agent]:
 
     Raises: `NoAgent`.
     """
-    surfaces: tuple[Surface, ...] = ("web", "telegram", "discord", "terminal")
-    for surface in surfaces:
+    for surface in _given(settings):
         default(settings, surface)
     return {name: load(place, SHIPPED) for name, place in places(settings).items()}

@@ -19,8 +19,10 @@ from core.life.words import text_answer
 from core.model import Json, Person
 from core.question import Accepted, Declined, Request
 from gateway import logging, people_commands, wiring
+from gateway.cannot_start import CannotStart
+from gateway.front_ends import SHIPPED, FrontEnd
 from gateway.running import NAME, fail, quiet, read_settings, refuse, run_to_end, with_broker
-from gateway.settings import Settings
+from gateway.settings import Settings, SettingsError
 from gateway.signals import on_signals
 
 app = typer.Typer(
@@ -84,6 +86,32 @@ def worker(
     settings = read_settings()
     logging.set_up(settings)
     run_to_end(work(settings, until_stdin_closes=until_stdin_closes))
+
+
+@app.command()
+def front(
+    name: str,
+    until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
+) -> None:
+    """Run one front end: it brings questions to a chat platform, and answers back."""
+    from gateway import opening
+    from gateway.front import serve
+
+    settings = read_settings()
+    logging.set_up(settings)
+    try:
+        found = opening.the(settings, name)
+    except (SettingsError, CannotStart) as error:
+        fail(str(error))
+    run_to_end(serve(settings, found, until_stdin_closes=until_stdin_closes))
+
+
+def _named_front(one: FrontEnd) -> None:
+    app.command(one.name, help=f"Run the front end {one.title}.")(lambda: front(one.name))
+
+
+for _one in SHIPPED:
+    _named_front(_one)
 
 
 @app.command()

@@ -4,19 +4,31 @@ import json
 import logging
 import re
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
+from urllib.parse import quote
 
 from gateway.settings import Settings
 
 _SECRET: Final = re.compile(r"(sayso_)[A-Za-z0-9_-]{16,}|(?<=//)[^/@\s]*@|(login#)[\w-]+|(?i:(bearer) +)\S+")
+_HIDDEN: Final[set[str]] = set()
 _OURS: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 _DIM, _RED, _YELLOW, _PLAIN = "\033[2m", "\033[31m", "\033[33m", "\033[0m"
 
 
 def masked(text: str) -> str:
-    """The same text without tokens, login codes and passwords in addresses."""
+    """The same text without tokens, login codes and passwords in addresses, and without what was hidden."""
+    for secret in _HIDDEN:
+        text = text.replace(secret, "***")
     return _SECRET.sub(_stars, text)
+
+
+def hide(secrets: Iterable[str]) -> None:
+    """Let these texts, also as they stand in addresses, be in no line of this process from now on."""
+    for secret in secrets:
+        if secret:
+            _HIDDEN.update({secret, quote(secret, safe=""), json.dumps(secret)[1:-1]})
 
 
 def _stars(found: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """Every setting of Sayso, read once; the only place that looks at the environment.
 
 The environment wins over `sayso.toml` in the current folder, that over the one in the data folder, that over the
-defaults. `python -m gateway.settings` prints the table that stands in `docs/settings.md`.
+defaults. What a front end needs to know is declared in its own folder; it is read here too (`given`).
 """
 
 import difflib
@@ -9,11 +9,21 @@ import os
 import sys
 import tempfile
 import tomllib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+)
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
@@ -24,11 +34,13 @@ from pydantic_settings import (
 )
 
 from core.vault import KeyRefused, parsed
+from gateway.front_ends import SHIPPED
 
 FILE = "sayso.toml"
 PREFIX = "SAYSO_"
 AGENT = r"^([A-Za-z_][\w-]*|[A-Za-z_][\w.]*:[A-Za-z_][\w.]*)$"
 NAME = r"^[A-Za-z_][\w-]*$"
+MODULE = r"^[A-Za-z_][\w.]*$"
 MIB = 1024 * 1024
 DAY = 86_400.0
 
@@ -70,6 +82,27 @@ class AgentEntry(BaseModel):
     title: str = Field(default="", description="what people see when they choose; the name when empty")
 
 
+class FrontEndEntry(BaseModel):
+    """One table `[front_ends.<name>]` of `sayso.toml`: a front end of yours."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    use: Annotated[str, Field(pattern=MODULE)] = Field(description="its package")
+    prefix: Annotated[str, Field(pattern=r"^[a-z]{1,8}$")] = Field(description="of its origins")
+    title: str = Field(default="", description="as people call it; the name when empty")
+    agent: Annotated[str | None, Field(pattern=NAME)] = Field(default=None, description="what is talked to first there")
+
+
+class OwnTables(TomlConfigSettingsSource):
+    """Our own settings in the files; a front end's table is its own."""
+
+    def __call__(self) -> dict[str, object]:
+        """Read all but the tables of front ends."""
+        found: dict[str, object] = super().__call__()
+        apart = {one.name for one in SHIPPED} | set(_as_table(found.get("front_ends")))
+        return {name: value for name, value in found.items() if name not in apart}
+
+
 class Settings(BaseSettings):
     """All settings; spans are in seconds, sizes in bytes."""
 
@@ -102,6 +135,10 @@ class Settings(BaseSettings):
         default_factory=dict[str, AgentEntry], description="more agents, as tables `[agents.<name>]` in `sayso.toml`"
     )
 
+    front_ends: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*$")], FrontEndEntry] = Field(
+        default_factory=dict[str, FrontEndEntry],
+        description="front ends of yours, as tables `[front_ends.<name>]` in `sayso.toml`",
+    )
     agent_web: Annotated[str | None, Field(pattern=NAME)] = Field(
         default=None, description="the agent that new conversations on the page are with; `agent` when empty"
     )
@@ -174,7 +211,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Arguments, then the environment, then the files; no `.env`, no secret folders."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, toml_file=_files())
+        return init_settings, env_settings, OwnTables(settings_cls, toml_file=_files())
 
     @field_validator("data_dir")
     @classmethod
@@ -240,28 +277,28 @@ def env_name(field: str) -> str:
     return "REDIS_URL" if field == "redis_url" else PREFIX + field.upper()
 
 
-def table() -> str:
-    """The page `docs/settings.md`, made from the fields."""
-    rows = ["| environment | `sayso.toml` | default | what it is |", "| --- | --- | --- | --- |"]
-    for name, field in Settings.model_fields.items():
-        rows.append(f"| `{env_name(name)}` | `{name}` | {_shown_default(name)} | {field.description} |")
-    return f"{_PAGE_HEAD}\n{chr(10).join(rows)}\n"
-
-
-_PAGE_HEAD = """# Settings
-
-Made from `gateway/settings.py` by `python -m gateway.settings`; do not edit by hand.
-
-The environment wins over `sayso.toml` in the current folder, which wins over the one in the data folder. Spans are in
-seconds, sizes in bytes. A value that cannot be used stops the program with a line that names the setting and the rule.
-"""
-
-
-def _shown_default(name: str) -> str:
+def shown_default(name: str) -> str:
+    """The default of a setting as people read it."""
     if name == "data_dir":
         return "`~/.local/share/sayso`"
     default = Settings.model_fields[name].get_default(call_default_factory=True, validated_data={})
     return f"`{default:g}`" if isinstance(default, float) else f"`{default}`" if default else "none"
+
+
+def given(table: str, prefix: str, fields: Collection[str] | None = None) -> dict[str, object]:
+    """What was given for a front end: its table in the files, under what the environment says.
+
+    prefix: of its names in the environment. fields: which names to look for there, in lower case; None: all.
+    """
+    found: dict[str, object] = {}
+    for file in _files():
+        found |= _as_table(_parsed(file).get(table))
+    there = {name.removeprefix(prefix).lower(): value for name, value in os.environ.items() if name.startswith(prefix)}
+    return found | {name: value for name, value in there.items() if fields is None or name in fields}
+
+
+def _as_table(value: object) -> dict[str, object]:
+    return TypeAdapter(dict[str, object]).validate_python(value) if isinstance(value, dict) else {}
 
 
 def _files() -> list[Path]:
@@ -284,6 +321,11 @@ def _parsed(file: Path) -> dict[str, object]:
         raise SettingsError(f"{file}: cannot be read: {error}. Correct the file or move it away.") from None
 
 
+def rule_of(detail: ErrorDetails) -> str:
+    """The rule that a value breaks, in words."""
+    return detail["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+
+
 def _in_words(detail: ErrorDetails) -> str:
     place = [str(part) for part in detail["loc"]]
     field = "redis_url" if place[0].lower().endswith("redis_url") else place[0]
@@ -291,18 +333,12 @@ def _in_words(detail: ErrorDetails) -> str:
         near = difflib.get_close_matches(field, list(Settings.model_fields), 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         return f"{'.'.join(place)!r} in {FILE} is no setting.{hint} The names are in docs/settings.md."
-    rule = detail["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-    if detail["type"] == "string_pattern_mismatch":
-        rule = "must be a name or module:attribute"
+    rule = "must be a name or module:attribute" if detail["type"] == "string_pattern_mismatch" else rule_of(detail)
     setting = Settings.model_fields[field]
     given = "" if "SecretStr" in str(setting.annotation) else f" (given: {detail['input']!r})"
     where = ".".join([field, *place[1:]])
-    default = _shown_default(field).strip("`")
+    default = shown_default(field).strip("`")
     return (
         f"{env_name(field)} ({where} in {FILE}): {rule}{given}. It is: {setting.description}. "
         f"Correct it, or leave it out for {default}."
     )
-
-
-if __name__ == "__main__":
-    sys.stdout.write(table())

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 from core.agent import Agent, NoAgent, goes_on
@@ -17,6 +14,7 @@ from gateway.cannot_start import CannotStart
 from gateway.collector import calm_collector
 from gateway.settings import Settings
 from gateway.signals import on_signals
+from gateway.stdin import watch_stdin
 from gateway.upkeep import files_kept
 
 
@@ -40,7 +38,7 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
     pace = Pace(hot=settings.hot_window, look=settings.index_look, cooperative=settings.stop_cooperative)
     async with AsyncExitStack() as stack:
         if until_stdin_closes:
-            stack.callback(_watch_stdin(stop))
+            stack.callback(watch_stdin(stop))
         broker = await stack.enter_async_context(wiring.opened(settings, name="sayso-worker"))
         lease = await stack.enter_async_context(Lease(broker, "worker", span=settings.lease))
         files = wiring.files(settings)
@@ -50,16 +48,3 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
         await stack.enter_async_context(worker)
         calm_collector()
         await stop.wait()
-
-
-def _watch_stdin(stop: asyncio.Event) -> Callable[[], object]:
-    """Set `stop` at the end of standard input; returns what ends the watch."""
-    loop, fd = asyncio.get_running_loop(), sys.stdin.fileno()
-
-    def look() -> None:
-        if not os.read(fd, 1_024):
-            loop.remove_reader(fd)
-            stop.set()
-
-    loop.add_reader(fd, look)
-    return lambda: loop.remove_reader(fd)

@@ -16,7 +16,7 @@ from typing import Literal
 
 from adapters.desk import Desk
 from adapters.outcomes import Notice
-from adapters.platform import Button, Limits, Migrated, Outcome, Refused, Sent, View
+from adapters.platform import Button, Finding, Hook, Limits, Migrated, Outcome, Refused, Sent, View
 from adapters.text import utf8, utf16
 from core.model import Person
 
@@ -142,8 +142,17 @@ class FakePlatform:
         finally:
             self.desk = None
 
+    def hook(self) -> Hook | None:
+        return None
+
     def alive(self) -> bool:
         return not self.deaf
+
+    def trouble(self) -> str | None:
+        return "nothing is heard" if self.deaf else None
+
+    async def check(self) -> tuple[Finding, ...]:
+        return (Finding(True, "this platform is fake"),)
 
     def measure(self, view: View) -> int:
         return COUNTS[self.chats.units](view.text)

@@ -2,14 +2,15 @@
 
 import re
 
-from gateway.settings import Settings, env_name, table
+from gateway.settings import Settings, env_name
+from gateway.settings_page import page
 from tests.house.sources import ROOT
 
 LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]*[./][^)#\s]*)")
 
 
 def test_the_page_of_settings_is_what_the_code_says() -> None:
-    assert (ROOT / "docs" / "settings.md").read_text("utf-8") == table()
+    assert (ROOT / "docs" / "settings.md").read_text("utf-8") == page()
 
 
 def test_every_setting_says_what_it_is() -> None:

@@ -1,0 +1,26 @@
+"""The front ends that Sayso ships, beside the web: one line each. It must not know how one is opened.
+
+A new one: a folder in `adapters/` as `docs/adding-a-platform.md` says, and its line here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEnd:
+    """Where a front end comes from.
+
+    name: of its command, of its table in `sayso.toml`, and what its settings begin with in the environment. title: as
+    people call it. prefix: of its origins. module: its package, which has `create` and `settings.Settings`.
+    """
+
+    name: str
+    title: str
+    prefix: str
+    module: str
+
+
+SHIPPED: Final[tuple[FrontEnd, ...]] = ()
