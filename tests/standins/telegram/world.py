@@ -126,7 +126,7 @@ class Chat:
     members: dict[int, Member] = field(default_factory=dict[int, Member])
     topics: dict[int, Topic] = field(default_factory=dict[int, Topic])
     stored: dict[int, Message] = field(default_factory=dict[int, "Message"])
-    ids: Iterator[int] = field(default_factory=lambda: count(1))
+    ids: Iterator[int] = field(default_factory=lambda: count(2))
     started: bool = True
     blocked: bool = False
     deleted: bool = False
