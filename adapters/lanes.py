@@ -13,6 +13,7 @@ import asyncio
 import heapq
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from enum import IntEnum
 from itertools import count
 from types import TracebackType
@@ -40,10 +41,12 @@ class Lanes:
 
     def __init__(self, may_send: Callable[[], bool]) -> None:
         self.everywhere = 0.0
+        self._draining = False
         self._may_send = may_send
         self._lanes: dict[str, _Lane] = {}
 
     async def __aenter__(self) -> Self:
+        self._draining = False
         return self
 
     async def __aexit__(
@@ -54,6 +57,14 @@ class Lanes:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._lanes.clear()
+
+    async def drain(self, limit: float) -> None:
+        """Finish what is under way and what people are told, begin nothing else; wait at most so many seconds."""
+        self._draining = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                while tasks := [lane.task for lane in self._lanes.values() if lane.task and not lane.task.done()]:
+                    await asyncio.wait(tasks)
 
     def put(self, chat: str, rank: Rank, key: str, job: Job) -> None:
         """Queue a job; one that waits or is under way under the same key makes way for it, or is done once more."""
@@ -74,9 +85,9 @@ class Lanes:
         """Let all chats wait: the platform said so for the whole bot."""
         self.everywhere = max(self.everywhere, asyncio.get_running_loop().time() + seconds)
 
-    def may_send(self) -> bool:
-        """Tell whether this process may send at all."""
-        return self._may_send()
+    def may_send(self, rank: Rank = Rank.FINAL) -> bool:
+        """Tell whether this process may send at all, and such a thing at its end."""
+        return self._may_send() and (rank is Rank.ANSWER or not self._draining)
 
     def leave(self, chat: str) -> None:
         """Forget a lane that is empty."""
@@ -121,7 +132,7 @@ class _Lane:
             if found is None or found[:2] != (rank, order):
                 continue
             del self.jobs[key]
-            if self._lanes.may_send():
+            if self._lanes.may_send(Rank(rank)):
                 await self._one(Rank(rank), order, key, found[2])
             else:
                 self.jobs.clear()

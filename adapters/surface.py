@@ -35,7 +35,8 @@ class Surface:
     """One platform's front end in this process, for as long as the context lasts.
 
     agents: names, the default first. link: the address of a request's page, None without a public address. span:
-    seconds of the hold. lease: seconds of the listener's lease. Other spans: `Relay`, `Desk`.
+    seconds of the hold. lease: seconds of the listener's lease. drain: seconds at the end for what is under way, 0 cuts
+    it off. Other spans: `Relay`, `Desk`.
     """
 
     def __init__(
@@ -53,10 +54,12 @@ class Surface:
         look: float = 2.0,
         quiet: float = 1.5,
         patience: float = 1.0,
+        drain: float = 0.0,
     ) -> None:
         self._broker = broker
         self._platform = platform
         self._lease = lease
+        self._drain = drain
         self._failed: str | None = None
         self._served = False
         self._sole = Sole(broker, hold_of(platform.prefix), span=span, note=lambda: self.trouble() or "")
@@ -86,6 +89,8 @@ class Surface:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._drain and self.serving.is_set():
+            await self.relay.lanes.drain(self._drain)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         await self._stack.aclose()

@@ -19,10 +19,9 @@ from core.life.words import text_answer
 from core.model import Json, Person
 from core.question import Accepted, Declined, Request
 from gateway import logging, people_commands, wiring
-from gateway.cannot_start import CannotStart
 from gateway.front_ends import SHIPPED, FrontEnd
 from gateway.running import NAME, fail, quiet, read_settings, refuse, run_to_end, with_broker
-from gateway.settings import Settings, SettingsError
+from gateway.settings import Settings
 from gateway.signals import on_signals
 
 app = typer.Typer(
@@ -99,11 +98,11 @@ def front(
 
     settings = read_settings()
     logging.set_up(settings)
-    try:
-        found = opening.the(settings, name)
-    except (SettingsError, CannotStart) as error:
-        fail(str(error))
-    run_to_end(serve(settings, found, until_stdin_closes=until_stdin_closes))
+
+    async def run() -> None:
+        await serve(settings, opening.the(settings, name), until_stdin_closes=until_stdin_closes)
+
+    run_to_end(run())
 
 
 def _named_front(one: FrontEnd) -> None:

@@ -13,22 +13,27 @@ from core.agent import NoAgent
 from core.broker import Broker
 from core.errors import StoreError
 from core.vault import KeyRefused, Vault, parsed, read_key
-from gateway import agents, health, wiring
+from gateway import agents, health, logging, opening, wiring
+from gateway.cannot_start import CannotStart
 from gateway.health import Check
-from gateway.settings import Settings, unknown_names
+from gateway.opening import Front
+from gateway.settings import Settings, SettingsError, unknown_names
 from gateway.unavailable import RedisUnavailable, masked
 from gateway.unlock import FILE, LOST
 
 FREE = 256 * 1_024 * 1_024
 FILES = 4_096
+PATIENCE = 10.0
 
 
 async def examine(settings: Settings) -> list[Check]:
     """Look at settings, folder, network, Redis, and at what runs on it."""
     found = [_names(), _folder(settings), _links(settings), _listening(settings), _limit(), _agent(settings)]
+    fronts, more = await _fronts(settings)
+    found += more
     try:
         async with wiring.opened(settings, name="sayso-doctor", vault=False) as broker:
-            found += await health.checks(broker)
+            found += await health.checks(broker, opening.known(settings), [one.of.name for one in fronts])
             found += [await _vault(settings, broker), await _groups(broker)]
             given = settings.redis_url
             words = masked(given.get_secret_value()) if given else "private, in the data folder"
@@ -36,6 +41,29 @@ async def examine(settings: Settings) -> list[Check]:
     except (RedisUnavailable, StoreError) as error:
         found.append(Check("redis", False, str(error)))
     return found
+
+
+async def _fronts(settings: Settings) -> tuple[tuple[Front, ...], list[Check]]:
+    """Which front ends were set up, and what their platforms say of token, rights and settings."""
+    try:
+        fronts = opening.set_up(settings)
+    except (SettingsError, CannotStart) as error:
+        return (), [Check("front ends", False, line) for line in str(error).splitlines()]
+    logging.hide(secret for one in fronts for secret in one.secrets())
+    return fronts, [check for one in fronts for check in await _platform(one)]
+
+
+async def _platform(front: Front) -> list[Check]:
+    title = front.of.title
+    try:
+        async with asyncio.timeout(PATIENCE):
+            findings = await front.create().check()
+    except TimeoutError:
+        return [Check(front.of.name, False, f"{title} does not answer within {PATIENCE:g} s: is the network up?")]
+    except Exception as error:  # noqa: BLE001  # whatever a platform's library raises; a doctor goes on to the rest
+        words = logging.masked(str(error) or type(error).__name__)
+        return [Check(front.of.name, False, f"{title} could not be asked: {words}")]
+    return [Check(front.of.name, one.ok, logging.masked(one.words)) for one in findings]
 
 
 async def _vault(settings: Settings, broker: Broker) -> Check:

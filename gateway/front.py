@@ -17,6 +17,9 @@ from gateway.settings import Settings
 from gateway.signals import on_signals
 from gateway.stdin import watch_stdin
 
+DRAIN = 5.0
+"""seconds for what is under way, when we go"""
+
 
 async def serve(settings: Settings, front: Front, *, until_stdin_closes: bool) -> None:
     """Serve until Ctrl-C, SIGTERM, or (when asked) the end of standard input, which is the end of whoever started us.
@@ -54,4 +57,5 @@ def surface(settings: Settings, front: Front, broker: Broker) -> Surface:
         span=settings.singleton_lease,
         lease=min(settings.lease, settings.listener_lease),
         look=settings.index_look,
+        drain=DRAIN,
     )

@@ -24,3 +24,8 @@ class FrontEnd:
 
 
 SHIPPED: Final[tuple[FrontEnd, ...]] = ()
+
+
+def command(front: FrontEnd) -> str:
+    """The command that runs it alone."""
+    return front.name if front.module.startswith("adapters.") else f"front {front.name}"

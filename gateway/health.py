@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from adapters.surface import hold_of
 from core.broker import Broker
 from core.errors import StoreError
 from core.life.decision import Ref
 from core.model import Incarnation
+from gateway.front_ends import FrontEnd, command
 
 NEARLY = 0.95
 SWEEPER: Ref = ("incarnation", "one:sweeper")
@@ -22,8 +25,8 @@ class Check:
     words: str
 
 
-async def checks(broker: Broker) -> list[Check]:
-    """Look at Redis, at who lives, and at what is owed."""
+async def checks(broker: Broker, known: Sequence[FrontEnd] = (), wanted: Collection[str] = ()) -> list[Check]:
+    """Look at Redis, at who lives, at what is owed, and at front ends (known: all, wanted: names of those set up)."""
     try:
         await broker.store.link.call("PING")
     except StoreError as error:
@@ -35,6 +38,7 @@ async def checks(broker: Broker) -> list[Check]:
     try:
         found += [await _room(broker), await workers(broker), await _sweeper(broker)]
         found += [await _waiting(broker), await _stopping(broker)]
+        found += await front_ends(broker, known, wanted)
     except StoreError as error:
         found.append(Check("redis", False, f"Redis refused a question: {error}"))
     return found
@@ -77,6 +81,21 @@ async def _sweeper(broker: Broker) -> Check:
             words = "nobody turns deadlines into events; start `sayso web` or `sayso up`"
             return Check("sweeper", False, words)
     return Check("sweeper", True, "deadlines are watched")
+
+
+async def front_ends(broker: Broker, known: Sequence[FrontEnd], wanted: Collection[str]) -> list[Check]:
+    """How each front end is. wanted: names of those that were set up here, of which one should be served."""
+    found: list[Check] = []
+    for one in known:
+        name = hold_of(one.prefix)
+        ref: Ref = ("incarnation", f"one:{name}")
+        held = (await broker.store.read(broker.store.place(name), [ref]))[ref].model
+        if isinstance(held, Incarnation) and held.until_ms > broker.store.now():
+            found.append(Check(one.name, not held.note, held.note or f"{one.title} is served"))
+        elif one.name in wanted:
+            words = f"no process serves {one.title}; start `sayso {command(one)}` or `sayso up`, and read what they log"
+            found.append(Check(one.name, False, words))
+    return found
 
 
 async def _waiting(broker: Broker) -> Check:

@@ -18,6 +18,7 @@ from gateway.settings import Settings, SettingsError, load, unknown_names
 from gateway.unavailable import RedisUnavailable
 
 NAME = "sayso"
+KNOWN = (SettingsError, RedisUnavailable, CannotStart, StoreError)
 T = TypeVar("T")
 
 
@@ -54,10 +55,10 @@ def run_to_end(work: Coroutine[object, object, T]) -> T:
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(work)
-    except (RedisUnavailable, CannotStart, StoreError) as error:
+    except KNOWN as error:
         fail(str(error))
     except BaseExceptionGroup as group:
-        known, rest = group.split((RedisUnavailable, CannotStart, StoreError))
+        known, rest = group.split(KNOWN)
         if known is None or rest is not None:
             raise
         fail(str(_first(known)))

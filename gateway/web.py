@@ -22,7 +22,7 @@ from core.broker import Broker
 from core.files import FileStore
 from core.lease import Lease
 from core.sweeper import Sweeper
-from gateway import agents, health, wiring
+from gateway import agents, health, opening, wiring
 from gateway.cannot_start import CannotStart
 from gateway.collector import calm_collector
 from gateway.settings import Settings
@@ -80,6 +80,8 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
             body_max=settings.body_max,
             file_max=settings.file_max,
         )
+        known = opening.known(settings)
+        wanted = [one.of.name for one in opening.set_up(settings)]
         people = wiring.people(broker)
         for warning in await people.warnings():
             _log.warning("%s; choose them on the page under People, or with `sayso group`", warning)
@@ -93,7 +95,7 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
             render,
             people,
             wiring.tickets(settings, broker),
-            lambda: health.checks(broker),
+            lambda: health.checks(broker, known, wanted),
         )
 
 

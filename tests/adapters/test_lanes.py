@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from adapters.lanes import Job, Lanes, Rank
 from tests.waiting import wait_until
 from tests.workshop import Gate
@@ -83,3 +85,27 @@ async def test_a_job_that_fails_does_not_end_its_lane() -> None:
         lanes.put("a", Rank.FINAL, "bad", fail)
         lanes.put("a", Rank.FINAL, "good", job(done, "good"))
         await wait_until(lambda: done == ["good"])
+
+
+async def test_at_the_end_what_is_under_way_is_finished_and_people_are_told_and_nothing_else_begins() -> None:
+    """What is cut off would be unclear; what is not begun is owed, and the next process does it."""
+    done: Done = []
+    gate = Gate()
+    async with Lanes(lambda: True) as lanes:
+        lanes.put("a", Rank.EDIT, "first", job(done, "first", gate=gate))
+        await gate.reached.wait()
+        lanes.put("a", Rank.FINAL, "text", job(done, "text"))
+        draining = asyncio.create_task(lanes.drain(10.0))
+        lanes.put("a", Rank.ANSWER, "answer", job(done, "answer"))
+        gate.opened.set()
+        await draining
+        assert done == ["first", "answer"]
+
+
+async def test_the_end_does_not_wait_for_ever() -> None:
+    """A platform that does not answer keeps nobody."""
+    gate = Gate()
+    async with Lanes(lambda: True) as lanes:
+        lanes.put("a", Rank.EDIT, "stuck", job([], "stuck", gate=gate))
+        await gate.reached.wait()
+        await lanes.drain(0.05)
