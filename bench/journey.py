@@ -199,9 +199,8 @@ class Asking:
             async with asyncio.timeout(LOOK_AGAIN):
                 await self._hint.wait()
         self._fence = taken.fence
-        steps = await self._broker.steps(self._run, self._length)
-        self._length = steps[-1][0]
-        answer = steps[-1][1].data["answer"]
+        self._length += len(taken.steps)
+        answer = taken.steps[-1].data["answer"]
         assert isinstance(answer, dict)
         values = answer["values"]
         assert isinstance(values, dict)

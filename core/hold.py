@@ -156,16 +156,19 @@ class Hold:
 
     async def _look(self) -> None:
         turn = self._turn
-        taken = await turn.steady(lambda: turn.broker.take(Take(turn.run.id, turn.fence, turn.tape.length)))
+        length = turn.tape.length
+        taken = await turn.steady(lambda: turn.broker.take(Take(turn.run.id, turn.fence, length)))
         if isinstance(taken, Delivered):
-            await self._deliver()
+            turn.tape.load(enumerate(taken.steps, length + 1))
+            self._deliver()
             return
         match taken.code:
             case "length":
                 await turn.read()
                 self._hint.set()
             case "halted" if taken.standing.get("state") == "working":
-                await self._deliver()
+                await turn.read()
+                self._deliver()
             case "fenced" | "gone":
                 turn.lose()
             case "halted":
@@ -174,8 +177,8 @@ class Hold:
             case _:
                 pass
 
-    async def _deliver(self) -> None:
-        await self._turn.read()
+    def _deliver(self) -> None:
+        """Hand the answers that stand in the journal to who waits for them."""
         for key, future in list(self._waiting.items()):
             answer = self._turn.tape.look(key).answer
             if answer is not None and not future.done():

@@ -317,7 +317,7 @@ class Event(Value):
     type: EventType
     run: str | None = None
     at: int
-    data: dict[str, Json] = {}
+    data: dict[str, Json] = Field(default_factory=dict[str, Json])
 
 
 class Entry(Value):
@@ -332,7 +332,7 @@ class Entry(Value):
     text: str = ""
     by: Person | None = None
     at: int
-    data: dict[str, Json] = {}
+    data: dict[str, Json] = Field(default_factory=dict[str, Json])
 
 
 class Step(Value):
@@ -347,4 +347,4 @@ class Step(Value):
     key: str
     fence: int = 0
     at: int
-    data: dict[str, Json] = {}
+    data: dict[str, Json] = Field(default_factory=dict[str, Json])

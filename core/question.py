@@ -104,7 +104,7 @@ class Accepted(Value):
     """Yes, with a value for each field; `arguments` when the person changed them (`edit_schema`)."""
 
     outcome: Literal["accepted"] = "accepted"
-    values: dict[str, Json] = {}
+    values: dict[str, Json] = Field(default_factory=dict[str, Json])
     arguments: Json = None
 
 
@@ -168,17 +168,17 @@ class Request(Value):
     created_ms: int
     deadline_ms: int | None = None
     surface: bool = True
-    given: dict[str, Given] = {}
+    given: dict[str, Given] = Field(default_factory=dict[str, Given])
     answer: Answer | None = None
     by: Person | None = None
     via: str | None = None
     settled_ms: int | None = None
     delivered: bool = False
     acted: bool = False
-    not_shown: dict[str, str] = {}
+    not_shown: dict[str, str] = Field(default_factory=dict[str, str])
     mark: str | None = None
     rev: int = 0
-    cards: dict[str, str] = {}
+    cards: dict[str, str] = Field(default_factory=dict[str, str])
     ours: Literal["unknown_step"] | None = None
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)

@@ -21,7 +21,7 @@ from core.link import Link, Reply
 from core.model import SCHEMA, Conversation, Entry, Event, Listeners, Run, Step, partition_of
 from core.question import Request
 
-NEWEST = 4
+NEWEST = 8
 """How many entries of a list are read at once by whoever follows it; they nearly always hold what is new."""
 NEAR = 4
 """How many of a document's runs or requests are read along with it."""
@@ -41,6 +41,7 @@ class Store:
         self.keys = [Keys(tag) for tag in (["0"] if partitions == 1 else TAGS[:partitions])]
         self._cache: OrderedDict[tuple[int, Ref], Stored] = OrderedDict()
         self._doubted: set[tuple[int, Ref]] = set()
+        self._leads: OrderedDict[str, tuple[Ref, ...]] = OrderedDict()
         self._room = room
         self._skew: float | None = None
         self.tag = secrets.token_urlsafe(6)
@@ -120,7 +121,7 @@ class Store:
         What is asked for next is nearly always among them, so a decision reads once or twice, not once a document.
         """
         known = self._cache.get((partition, ref))
-        near = [ref]
+        near = [ref, *self._leads.get(ref[1], ())]
         for stored in (known, *view.values()):
             if stored is not None and not isinstance(stored.model, Conversation):
                 near += _links(stored.model)
@@ -182,7 +183,19 @@ class Store:
     async def journal(self, conversation: str, after: int) -> list[tuple[int, Event]] | None:
         """Read what was told in a conversation after a number; None when that is no longer whole."""
         found = await self.raw("journal", conversation, after)
-        return None if found is None else [(seq, Event.model_validate_json(text)) for seq, text in found]
+        if found is None:
+            return None
+        events = [(seq, Event.model_validate_json(text)) for seq, text in found]
+        for _, event in events:
+            if event.type == "request.opened" and event.run is not None:
+                self._lead(str(event.data["request"]), (("conversation", conversation), ("run", event.run)))
+        return events
+
+    def _lead(self, request: str, refs: tuple[Ref, ...]) -> None:
+        """Note what a request belongs to, so that whoever answers it reads all at once."""
+        self._leads[request] = refs
+        if len(self._leads) > self._room:
+            self._leads.popitem(last=False)
 
     async def end(self, kind: Listed, id: str) -> int:
         """Tell the number of a list's last entry; 0 for none."""

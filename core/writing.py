@@ -210,7 +210,13 @@ def stored(model: Model) -> bytes:
 
 @cache
 def _empty_by_default(kind: type[Model]) -> tuple[str, ...]:
-    return tuple(name for name, field in kind.model_fields.items() if field.default in (False, "", (), {}))
+    fields = kind.model_fields.items()
+    return tuple(
+        name
+        for name, field in fields
+        if field.default in (False, "", ())
+        or (field.default_factory is not None and not field.get_default(call_default_factory=True))
+    )
 
 
 def call(

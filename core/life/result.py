@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from core.model import Json, Shown, Turn, Value
+from core.model import Json, Shown, Step, Turn, Value
 from core.question import Answer
 
 
@@ -95,13 +95,17 @@ class Forestalled(Value):
 
 
 class Delivered(Value):
-    """A turn has its answers; `fence` and `halt` are those under which it works."""
+    """A turn has its answers; `fence` and `halt` are those under which it works.
+
+    steps: what this very commit added to the run's journal; a turn that knows all before it need not read it.
+    """
 
     kind: Literal["delivered"] = "delivered"
     run: str
     fence: int
     halt: int
     answered: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 class Asked(Value):

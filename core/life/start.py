@@ -7,7 +7,7 @@ that the turn consumes, in one commit: an accepted answer is kept until then. So
 from __future__ import annotations
 
 from core.life.check import approved, effect_of
-from core.life.decision import Body, Owe, Refusal
+from core.life.decision import Body, Log, Owe, Refusal
 from core.life.draft import Draft
 from core.life.event import Claim
 from core.life.result import Delivered
@@ -18,6 +18,7 @@ LONG = 2_048
 SMALL = 256
 MOST_UNUSED = 31
 MOST_PAST = 32
+DELIVERED = Delivered(run="", fence=0, halt=0)
 
 
 def new_run(
@@ -118,7 +119,8 @@ def deliver(d: Draft, conversation: Conversation, run: Run) -> Delivered:
     )
     d.save_conversation(conversation, live=run.id, queue=tuple(id for id in conversation.queue if id != run.id))
     d.tell(conversation.id, "run.working", run.id, delivered=[*answered] or None)
-    return Delivered(run=run.id, fence=run.fence, halt=run.halt, answered=answered)
+    steps = tuple(effect.step for effect in d.effects if isinstance(effect, Log))
+    return DELIVERED.changed(run=run.id, fence=run.fence, halt=run.halt, answered=answered, steps=steps)
 
 
 def _record(d: Draft, run: Run, request: Request) -> Run:
