@@ -283,3 +283,18 @@ async def test_the_published_rates_can_be_enforced(telegram: TelegramServer, pro
     assert "429" in await probe.refused("sendMessage", chat_id=group.id, text="hi")
     telegram.clock.advance(61)
     await probe.result("sendMessage", chat_id=group.id, text="hi")
+
+
+async def test_in_a_topic_everything_replies_to_its_beginning(telegram: TelegramServer, probe: Probe) -> None:
+    """A library that takes `reply_to_message` at its word would think that all of it is meant for whoever opened it."""
+    ann = telegram.person("Ann")
+    forum = telegram.group("Ops", [ann], forum=True)
+    topic = telegram.topic(forum, "deploys")
+    ann.says("/status", forum, topic=topic)
+    update = (await polled(probe))[-1]
+    message = update["message"]
+    assert isinstance(message, dict)
+    assert message["message_thread_id"] == topic.id
+    above = message["reply_to_message"]
+    assert isinstance(above, dict)
+    assert (above["message_id"], "forum_topic_created" in above) == (topic.id, True)

@@ -200,9 +200,17 @@ class Message:
     def json(self) -> Object:
         """As the Bot API shows it; a message that this one replies to is shown without what it replies to."""
         shown = self._plain
-        if self.reply_to is not None:
-            shown["reply_to_message"] = self.reply_to._plain
+        above = self.reply_to or self._opening
+        if above is not None:
+            shown["reply_to_message"] = above._plain
         return shown
+
+    @property
+    def _opening(self) -> Message | None:
+        """What a message in a topic replies to when it replies to nothing: the message that opened the topic."""
+        if self.topic is None or self.id == self.topic.id or not self.chat.forum:
+            return None
+        return self.chat.stored.get(self.topic.id)
 
     @property
     def _plain(self) -> Object:
