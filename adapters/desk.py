@@ -183,6 +183,21 @@ class Desk:
         except TimeoutError:
             return LATER
 
+    async def moved(self, old: str, new: str) -> None:
+        """A chat has a new id: its conversation and its open questions go on there."""
+        await self._relay.moved(old, new)
+
+    async def unnamed(self, place: str, message: str, *, key: str) -> Notice:
+        """Somebody wrote to the bot whom the platform does not name: a button tells who they are, a text cannot."""
+        answer = await self._shows.unnamed((await self._home(place)).conversation)
+        await self.tell(place, message, answer, key=key)
+        return answer
+
+    async def tell(self, place: str, message: str, answer: Notice, *, key: str) -> None:
+        """Answer something in words of the platform's folder (a file that could not be fetched), once."""
+        if await self._first(place, key):
+            self._relay.say(place, answer, reply_to=message)
+
     async def file(
         self,
         place: str,

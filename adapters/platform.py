@@ -148,7 +148,8 @@ class Limits(Value):
 
     text_max: of one message, as `Platform.measure` counts. payload_max: bytes of UTF-8. label_max: characters.
     row_buttons, card_buttons: how many. file_max: bytes of an upload, 0 for none. notice_max: characters of an answer
-    to a press. edit_gap: seconds between two streaming edits of a message. typing_every: seconds, 0 for none. repeats:
+    to a press. edit_gap: seconds between two streaming edits of a message. draft_gap: the same for drafts, which a
+    private chat shows while a text is written; None where there are none. typing_every: seconds, 0 for none. repeats:
     it recognises a send that is repeated under the same nonce. whispers: it can show something to one person of a
     group. send_timeout: seconds after which a call counts as unclear.
     """
@@ -164,6 +165,7 @@ class Limits(Value):
     file_max: int = 0
     notice_max: int = 200
     edit_gap: float = 3.0
+    draft_gap: float | None = None
     typing_every: float = 4.0
     repeats: bool = False
     whispers: bool = False
@@ -225,6 +227,13 @@ class Platform(Protocol):
 
     async def edit(self, place: str, message: str, view: View) -> Outcome:
         """Make a message show a view; buttons that it does not name go away."""
+        ...
+
+    async def draft(self, place: str, of: str, view: View) -> Outcome:
+        """Show what is being written in a private chat, for a moment; the next one replaces it. of: the run's root.
+
+        Only called with a `draft_gap`; a refusal that is final lets the chat see streaming edits instead.
+        """
         ...
 
     async def remove(self, place: str, message: str) -> Outcome:

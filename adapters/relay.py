@@ -19,10 +19,10 @@ from typing import Self
 from adapters.fit import squeezed
 from adapters.lanes import Job, Lanes, Rank
 from adapters.outcomes import Clock, Notice
-from adapters.platform import Platform, Refused, Sent
+from adapters.platform import Block, Platform, Refused, Sent, View
 from adapters.posting import Texts
 from adapters.sending import Sending
-from adapters.showing import Showing
+from adapters.showing import Showing, Writing
 from adapters.status import notice_view
 from adapters.watching import Watching
 from core.broker import Broker
@@ -73,8 +73,13 @@ class Relay:
         self.lanes = Lanes(may_send)
         self.sending = Sending(platform, self._moved, self.lanes.rest_everywhere)
         self._texts = Texts(broker, self.sending, files, self._again)
+        self._undrafted: set[str] = set()
         self._watching = Watching(
-            broker, self.sending, rests=lambda place: self.lanes.rests(self._chat(place)), changed=self._streamed
+            broker,
+            self.sending,
+            rests=lambda place: self.lanes.rests(self._chat(place)),
+            gap=self._gap,
+            changed=self._streamed,
         )
         self._showing = Showing(
             broker,
@@ -83,7 +88,7 @@ class Relay:
             link=link,
             clock=clock,
             again=self._again,
-            writing=self._watching.writing,
+            writing=self._on_card,
         )
 
     async def __aenter__(self) -> Self:
@@ -137,6 +142,11 @@ class Relay:
             return None
 
         self.lanes.put(self._chat(place), Rank.ANSWER, f"remove {message}", send)
+
+    async def moved(self, old: str, new: str) -> None:
+        """A chat has a new id: everything goes on there."""
+        self.sending.goes_on(old, new)
+        await self._moved(old, new)
 
     # ── the loop ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -204,18 +214,54 @@ class Relay:
         if card is not None and card.state != "sending":
             self._put(place, Rank.EDIT, f"card {card.id}", lambda of=card.id: self._showing.repair(of))
         elif run.state not in ("queued", "working") or self._broker.store.now() - run.created_ms >= self._quiet_ms:
-            self._put(place, Rank.EDIT, f"status {run.root}", lambda: self._showing.show_status(id, place))
+            self._put(place, Rank.EDIT, f"status {run.root}", lambda: self._show_status(id, place))
+
+    async def _show_status(self, run: str, place: str) -> float | None:
+        """Show a status card, and what was written while it was on its way."""
+        rest = await self._showing.show_status(run, place)
+        found = await self._broker.peek(run)
+        if found is not None:
+            self._streamed(found.root)
+        return rest
 
     def _streamed(self, root: str) -> None:
+        place = self._watching.place(root)
+
         async def draw() -> float | None:
+            text = self._watching.writing(root).tail
+            if place is not None and text and self._drafts(place) and await self._draft(place, root, text):
+                return None
             run = await self._broker.peek(root)
             return (
                 await self._showing.repair(run.card, owed=False) if run is not None and run.card is not None else None
             )
 
-        place = self._watching.place(root)
         if place is not None:
             self._put(place, Rank.STREAM, f"stream {root}", draw)
+
+    async def _draft(self, place: str, root: str, text: str) -> bool:
+        """Show what a run is writing; False where the chat cannot show it, now and from now on."""
+        view = View(blocks=(Block(kind="markdown", text=text),), of=root)
+        view = squeezed(view, self._platform.limits, self._platform.measure)
+        outcome = await self.sending.draft(place, root, view)
+        if isinstance(outcome, Refused) and outcome.kind == "final":
+            _log.info("%s shows no drafts: %s", place, outcome.reason)
+            self._undrafted.add(place)
+            return False
+        return True
+
+    def _on_card(self, root: str) -> Writing:
+        """What a status card shows of a run's words: nothing where a draft shows them."""
+        found, place = self._watching.writing(root), self._watching.place(root)
+        return Writing("", found.doing) if place is not None and self._drafts(place) else found
+
+    def _drafts(self, place: str) -> bool:
+        has = self._platform.limits.draft_gap is not None and self._platform.is_private(self.sending.at(place))
+        return has and place not in self._undrafted
+
+    def _gap(self, place: str) -> float:
+        limits = self._platform.limits
+        return limits.draft_gap if limits.draft_gap is not None and self._drafts(place) else limits.edit_gap
 
     def _put(self, place: str, rank: Rank, key: str, job: Job) -> None:
         self.lanes.put(self._chat(place), rank, key, job)

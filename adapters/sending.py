@@ -42,6 +42,11 @@ class Sending:
         """Tell where a place is now."""
         return self._now_at.get(place, place)
 
+    def goes_on(self, place: str, new: str) -> None:
+        """Remember that a place has a new name."""
+        _log.info("%s goes on as %s", place, new)
+        self._now_at[place] = new
+
     async def post(self, place: str, view: View, nonce: str, reply_to: str | None = None) -> Outcome:
         """Send a message; where formatting is refused, the same text plain."""
 
@@ -58,6 +63,14 @@ class Sending:
 
         found = await self._with_fallbacks(place, view, send)
         return Sent(message) if isinstance(found, Refused) and found.kind == "same" else found
+
+    async def draft(self, place: str, of: str, view: View) -> Outcome:
+        """Show what is being written."""
+
+        async def send(at: str, shown: View) -> Outcome:
+            return await self._platform.draft(at, of, shown)
+
+        return await self._with_fallbacks(place, view, send)
 
     async def upload(self, place: str, name: str, content: bytes, nonce: str) -> Outcome:
         """Send a file."""
@@ -83,8 +96,7 @@ class Sending:
     async def _with_fallbacks(self, place: str, view: View, send: Callable[[str, View], Awaitable[Outcome]]) -> Outcome:
         found = await self._bounded(send(self.at(place), view))
         if isinstance(found, Migrated):
-            _log.info("%s goes on as %s", place, found.place)
-            self._now_at[place] = found.place
+            self.goes_on(place, found.place)
             await self._moved(place, found.place)
             found = await self._bounded(send(found.place, view))
         if isinstance(found, Refused) and found.kind == "markup":

@@ -26,6 +26,7 @@ HELP = """Write what you want done. Commands:
 /approve ID · /deny ID reason · /answer ID text · /abort ID
 /new a new conversation · /agent NAME another agent · /grants remembered approvals · /jobs background jobs"""
 GREETING = "Hello. I am Sayso: your agents ask here before they act.\n\n"
+UNNAMED = "I cannot see who you are: you write as the group. Press a button, or write as yourself."
 Rows = list[tuple[Button, ...]]
 
 
@@ -75,6 +76,19 @@ class Shows:
         lines = [f"{_name(one)} (/answer {one.id} …)" for one in found.requests] + [_line(run) for run in found.runs]
         rows: Rows = [_show(one) for one in found.requests if not one.origin.startswith("cli-")]
         return self._listed(lines, [*rows, *(_again(run) for run in found.runs)])
+
+    async def unnamed(self, conversation: Conversation | None) -> Notice:
+        """Ask somebody whom the platform does not name to press a button: what is open here, what works here."""
+        runs = [await self._broker.peek(id) for id in unsettled(conversation)] if conversation is not None else []
+        lines = [UNNAMED]
+        rows: Rows = []
+        for run in (run for run in runs if run is not None):
+            lines.append(_line(run))
+            stop = (Button(label="Pause", payload=payload(run.id, "pause", loose=True)), _cancel(run))
+            rows.append(_again(run) if run.state == "paused" else stop)
+        for id in conversation.open if conversation is not None else ():
+            rows.append((Button(label="Show the question again", payload=payload(id, "show", loose=True)),))
+        return self._listed(lines, rows)
 
     async def which(self, person: Person, open: Sequence[str]) -> Notice:
         """Ask which of several open questions is meant."""

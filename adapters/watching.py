@@ -21,6 +21,8 @@ from core.model import Event, Run
 
 _log = logging.getLogger(__name__)
 KEPT = 4_000
+BACK = 100
+"""Entries of the journal before the one at which a run is met: it may have written already."""
 
 
 @dataclass
@@ -32,12 +34,16 @@ class _Watched:
     seq: int
     text: dict[str, str] = field(default_factory=dict[str, str])
     doing: str = ""
+    run: str = ""
     asked: bool = False
     drawn_at: float = 0.0
 
 
 class Watching:
-    """The runs at work on one platform. changed: told the root of a run whose card should be drawn again."""
+    """The runs at work on one platform. changed: told the root of a run that should be drawn again.
+
+    rests: whether a place has to wait. gap: seconds between two drawings at a place.
+    """
 
     def __init__(
         self,
@@ -45,11 +51,13 @@ class Watching:
         sending: Sending,
         *,
         rests: Callable[[str], bool],
+        gap: Callable[[str], float],
         changed: Callable[[str], None],
     ) -> None:
         self._broker = broker
         self._sending = sending
         self._rests = rests
+        self._gap = gap
         self._changed = changed
         self._runs: dict[str, _Watched] = {}
         self._hinted: set[str] = set()
@@ -76,8 +84,10 @@ class Watching:
             return
         watched = self._runs.get(run.root)
         if watched is None:
-            seq = await self._broker.store.end("journal", run.conversation)
+            seq = max(0, await self._broker.store.end("journal", run.conversation) - BACK)
             watched = self._runs.setdefault(run.root, _Watched(place, run.conversation, seq))
+            self._hint(run.conversation)
+        watched.run = run.id
         watched.asked = run.state == "waiting"
 
     def writing(self, root: str) -> Writing:
@@ -108,7 +118,7 @@ class Watching:
                     continue
                 try:
                     if await self._take_in(watched) and loop.time() >= watched.drawn_at:
-                        watched.drawn_at = loop.time() + self._sending.limits.edit_gap
+                        watched.drawn_at = loop.time() + self._gap(watched.place)
                         loop.call_at(watched.drawn_at, self._hint, watched.conversation)
                         self._changed(root)
                 except StoreError as lost:
@@ -126,6 +136,8 @@ class Watching:
         return bool(watched.text or watched.doing)
 
     def _heard(self, watched: _Watched, event: Event) -> None:
+        if event.run not in (None, watched.run):
+            return
         message, text = event.data.get("message"), event.data.get("text")
         if event.type == "message.delta" and isinstance(message, str) and isinstance(text, str):
             watched.text[message] = (watched.text.get(message, "") + text)[-KEPT:]

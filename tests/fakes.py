@@ -22,7 +22,7 @@ from core.model import Person
 
 Units = Literal["chars", "utf16", "bytes"]
 COUNTS: dict[Units, Callable[[str], int]] = {"chars": len, "utf16": utf16, "bytes": utf8}
-Verb = Literal["post", "edit", "remove", "upload"]
+Verb = Literal["post", "edit", "draft", "remove", "upload"]
 
 WIDE = Limits(
     text_max=4096,
@@ -98,6 +98,7 @@ class FakeChats:
     migrated: dict[str, str] = field(default_factory=dict[str, str])
     no_markup: bool = False
     nonces: dict[str, str] = field(default_factory=dict[str, str])
+    drafts: list[tuple[str, str, str]] = field(default_factory=list[tuple[str, str, str]])
     typed: Counter[str] = field(default_factory=Counter[str])
     updates: count[int] = field(default_factory=lambda: count(1))
     ids: count[int] = field(default_factory=lambda: count(1))
@@ -187,6 +188,15 @@ class FakePlatform:
             return Sent(message)
 
         return await self._call("edit", place, view, accept)
+
+    async def draft(self, place: str, of: str, view: View) -> Outcome:
+        def accept() -> Outcome:
+            self.chats.drafts.append((place, of, view.text))
+            return Sent(of)
+
+        if self.limits.draft_gap is None or not self.is_private(place):
+            self.chats.violations.append(f"a draft at {place}")
+        return await self._call("draft", place, view, accept)
 
     async def remove(self, place: str, message: str) -> Outcome:
         def accept() -> Outcome:

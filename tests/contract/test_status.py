@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from adapters.platform import Refused
 from core.agent import Run
 from core.question import ConfirmField, Question
-from tests.contract.bench import ANN, HOME, bench, narrow, wide
+from tests.contract.agents import what
+from tests.contract.bench import ANN, EVE, GROUP, HOME, bench, narrow, wide
 from tests.proves import proves
 from tests.waiting import wait_until
 from tests.workshop import Gate
@@ -94,3 +96,73 @@ async def test_one_request_on_two_platforms_and_the_dashboard(redis_url: str, tm
         await made.final(here, "Approved by Ann on fa")
         await made.final(there, "Approved by Ann on fa")
         await made.says("Done.")
+
+
+async def test_what_is_written_is_a_draft_where_the_chat_shows_them_and_an_edit_where_not(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """A chat that refuses a draft for good gets streaming edits; a group never gets a draft."""
+    gate = Gate()
+
+    async def write(run: Run, message: str) -> str:
+        async with run.stream() as stream:
+            await stream.write(f"Once upon {message}")
+            await gate()
+            await stream.write(" and more")
+            await Gate()()
+        return "Never."
+
+    chats = wide()
+    chats.limits = chats.limits.changed(draft_gap=0.02)
+    async with bench(redis_url, tmp_path, [chats], quiet=0.0) as made:
+        made.hire(write)
+        made.doors.set((ANN.id,))
+        await made.write("a time")
+        card = await made.card("Working")
+        await wait_until(lambda: any("Once upon a time" in text for _, _, text in chats.drafts))
+        assert "Once" not in card.text
+        made.chats[0].fail("draft", Refused("final", "unknown method"))
+        gate.opened.set()
+        await wait_until(lambda: "and more" in card.text)
+        await made.write("the group", place=GROUP)
+        await made.card("Once upon the group", place=GROUP)
+        assert all(place == HOME for place, _, _ in chats.drafts)
+
+
+async def test_somebody_without_a_name_is_asked_to_press_a_button(redis_url: str, tmp_path: Path) -> None:
+    """The press names who they are, so that their rights count."""
+    gate = Gate()
+
+    async def work(run: Run, message: str) -> str:
+        await gate()
+        return "Done."
+
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+        made.hire(work)
+        made.doors.set((ANN.id,))
+        await made.write("please", place=GROUP)
+        run = await made.the_run(GROUP)
+        desk = made.platform.desk
+        assert desk is not None
+        for _ in range(2):
+            await desk.unnamed(GROUP, "m1", key="u-unnamed")
+        card = await made.card("I cannot see who you are", place=GROUP)
+        assert len([one for one in made.chats[0].at(GROUP) if "I cannot see" in one.text]) == 1
+        assert (await made.press(card, "Pause", person=EVE)).alert
+        await made.press(card, "Pause")
+        await made.shop.until(run.id, "paused")
+
+
+async def test_a_group_that_moved_goes_on_where_it_is_now(redis_url: str, tmp_path: Path) -> None:
+    """The platform tells of it before anything is sent."""
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+        made.hire(what)
+        made.doors.set((ANN.id,))
+        await made.write("please", place=GROUP)
+        await made.says("What is it?", place=GROUP)
+        desk = made.platform.desk
+        assert desk is not None
+        await desk.moved(GROUP, "fa-g2")
+        card = await made.says("What is it?", place="fa-g2")
+        await made.platform.write(ANN, "fa-g2", "a parrot", reply_to=card)
+        await made.says("You said: a parrot.", place="fa-g2")

@@ -128,6 +128,9 @@ class Outpost:
     async def remove(self, place: str, message: str) -> Outcome:
         return await self._call({"verb": "remove", "place": place, "message": message})
 
+    async def draft(self, place: str, of: str, view: View) -> Outcome:
+        return Refused("final", "the outpost shows no drafts")
+
     async def typing(self, place: str) -> None:
         """Nobody sees who types there."""
 
