@@ -18,6 +18,7 @@ from adapters.desk import Desk, Doors
 from adapters.outcomes import Clock
 from adapters.platform import NotLetIn, Platform
 from adapters.relay import Relay, utc
+from adapters.taking import Taking
 from core.broker import Broker
 from core.errors import StoreError
 from core.files import FileStore
@@ -60,6 +61,7 @@ class Surface:
         self._platform = platform
         self._lease = lease
         self._drain = drain
+        self._look = look
         self._failed: str | None = None
         self._served = False
         self._sole = Sole(broker, hold_of(platform.prefix), span=span, note=lambda: self.trouble() or "")
@@ -126,6 +128,9 @@ class Surface:
                 await stack.enter_async_context(self.relay)
                 await stack.enter_async_context(self.desk)
                 await stack.enter_async_context(self._platform.connect(self.desk))
+                if (hook := self._platform.hook()) is not None:
+                    taking = Taking(self._broker, self._platform.prefix, hook, look=self._look)
+                    await stack.enter_async_context(taking)
                 await stack.enter_async_context(
                     Lease(self._broker, "bot", span=self._lease, prefixes=prefixes, alive=self._platform.alive)
                 )

@@ -23,7 +23,18 @@ from core.model import TERMINAL, Conversation, Grants, Incarnation, Listeners, O
 from core.question import Cancelled, Expired, Request, Undeliverable
 
 Index = Literal[
-    "unshown", "debt", "outbox", "stop", "claims", "stopping", "pending", "mine", "leases", "ready", "timers"
+    "unshown",
+    "debt",
+    "outbox",
+    "inbox",
+    "stop",
+    "claims",
+    "stopping",
+    "pending",
+    "mine",
+    "leases",
+    "ready",
+    "timers",
 ]
 Listed = Literal["journal", "history", "steps"]
 Account = Literal[

@@ -147,7 +147,7 @@ class Call:
 
     def _owe(self, index: Index, of: str, member: str, score: int) -> None:
         self._op("zadd", self._keys.index(index, of), score, member)
-        if index in ("unshown", "outbox", "debt"):
+        if index in ("unshown", "outbox", "debt", "inbox"):
             self._hints[f"{index} {of}"] = None
 
     def _append(self, effect: Tell | Write | Log) -> None:

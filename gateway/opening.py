@@ -40,6 +40,11 @@ class Front:
             raise CannotStart(what, self.of.title, _GUIDE)
         return made
 
+    @property
+    def is_called(self) -> bool:
+        """Whether the platform calls us: then the web role needs it too, for its route."""
+        return bool(getattr(self.settings, "webhook_url", None))
+
     def secrets(self) -> list[str]:
         """What of its settings may be in no log."""
         values: list[object] = [getattr(self.settings, name) for name in type(self.settings).model_fields]

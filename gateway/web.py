@@ -4,34 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager
+from logging import DEBUG, INFO, getLogger
 from types import FrameType
 
 import uvicorn
 
 from adapters.web.app import create
 from adapters.web.attached import Attached
+from adapters.web.hooks import Called
 from adapters.web.hub import Hub
 from adapters.web.lists import Lists
 from adapters.web.markdown import render
 from adapters.web.state import Options, Web
 from core.broker import Broker
 from core.files import FileStore
+from core.inbox import Inbox
 from core.lease import Lease
 from core.sweeper import Sweeper
-from gateway import agents, health, opening, wiring
+from gateway import agents, health, logging, opening, wiring
 from gateway.cannot_start import CannotStart
 from gateway.collector import calm_collector
+from gateway.opening import Front
 from gateway.settings import Settings
 
 BACKLOG = 4_096
 LONGEST_FRAME = 65_536
 GRACE = 3
 HOUR = 3_600.0
-_log = logging.getLogger("sayso.web")
+OURS = frozenset({"", "v1", "page", "login", "invite", "secret", "health", "ready", "metrics", "favicon.ico"})
+"""first parts of paths that are routes already"""
+_log = getLogger("sayso.web")
 
 
 class Server(uvicorn.Server):
@@ -81,7 +86,8 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
             file_max=settings.file_max,
         )
         known = opening.known(settings)
-        wanted = [one.of.name for one in opening.set_up(settings)]
+        fronts = opening.set_up(settings)
+        wanted = [one.of.name for one in fronts]
         people = wiring.people(broker)
         for warning in await people.warnings():
             _log.warning("%s; choose them on the page under People, or with `sayso group`", warning)
@@ -96,7 +102,23 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
             people,
             wiring.tickets(settings, broker),
             lambda: health.checks(broker, known, wanted),
+            [one for front in fronts if (one := _called(broker, front)) is not None],
         )
+
+
+def _called(broker: Broker, front: Front) -> Called | None:
+    """The route for a platform that calls us; its updates go to whichever process serves it.
+
+    Raises: `CannotStart` when its path is one of ours.
+    """
+    hook = front.create().hook() if front.is_called else None
+    if hook is None:
+        return None
+    if hook.path.partition("?")[0].strip("/").partition("/")[0] in OURS:
+        what = f"{front.of.title} cannot be called at {hook.path}: that path is ours"
+        raise CannotStart(what, front.of.title, f"Give its webhook address another path, as /{front.of.name}.")
+    logging.hide(front.secrets())
+    return Called(front.of.title, hook.path, hook.genuine, Inbox(broker, front.of.prefix).keep)
 
 
 async def serve(settings: Settings, broker: Broker, stop: asyncio.Event, started: Callable[[int], None]) -> None:
@@ -128,7 +150,7 @@ async def _tidy(files: FileStore) -> None:
         except OSError as error:
             _log.warning("old files could not be removed: %s", error)
         else:
-            _log.log(logging.INFO if gone else logging.DEBUG, "removed %d old files", gone)
+            _log.log(INFO if gone else DEBUG, "removed %d old files", gone)
         await asyncio.sleep(HOUR)
 
 

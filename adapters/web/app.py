@@ -75,6 +75,7 @@ def create(web: Web) -> ASGIApp:
     for one in (conversations, runs, secrets, requests, files, session, people, live, health):
         app.include_router(one.router)
     app.router.routes.append(WebSocketRoute("/v1/ws", live.Socket))
+    app.router.routes.extend(one.route() for one in web.called)
     pages = {"/": index, "/login": login, "/invite": login, "/secret/{id}": secret, "/page/{name}": page}
     for path, endpoint in {**pages, "/favicon.ico": icon}.items():
         app.add_api_route(path, endpoint, include_in_schema=False, response_class=Response)
@@ -87,6 +88,7 @@ def create(web: Web) -> ASGIApp:
         public_url=options.public_url,
         body_max=options.body_max,
         file_max=options.file_max,
+        any_host=frozenset(one.path for one in web.called),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from starlette.requests import HTTPConnection
 
 from adapters.web.attached import Attached
+from adapters.web.hooks import Called
 from adapters.web.hub import Hub
 from core.accounts import Accounts
 from core.broker import Broker
@@ -55,7 +56,7 @@ class Check(Protocol):
 
 @dataclass(frozen=True)
 class Web:
-    """The parts that routes use. checks: what the whole process knows about its health."""
+    """The parts that routes use. checks: what the whole process knows about its health. called: what platforms call."""
 
     broker: Broker
     accounts: Accounts
@@ -67,6 +68,7 @@ class Web:
     people: People
     tickets: Tickets
     checks: Callable[[], Awaitable[Sequence[Check]]]
+    called: Sequence[Called] = ()
 
 
 def state_of(connection: HTTPConnection) -> Web:

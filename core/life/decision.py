@@ -84,7 +84,7 @@ class Untimer:
 class Owe:
     """A member enters an index of what is owed. of: whose (an incarnation, a person, a prefix), or empty."""
 
-    index: Literal["unshown", "debt", "outbox", "stop", "claims", "stopping", "pending", "mine", "leases"]
+    index: Literal["unshown", "debt", "outbox", "stop", "claims", "stopping", "pending", "mine", "leases", "inbox"]
     member: str
     score: int
     of: str = ""
@@ -94,7 +94,7 @@ class Owe:
 class Settle:
     """A member leaves an index of what is owed."""
 
-    index: Literal["unshown", "debt", "outbox", "stop", "claims", "stopping", "pending", "mine", "leases"]
+    index: Literal["unshown", "debt", "outbox", "stop", "claims", "stopping", "pending", "mine", "leases", "inbox"]
     member: str
     of: str = ""
 

@@ -11,7 +11,9 @@ import httpx
 import pytest
 
 from tests.gateway.shell import Shell, address, children
+from tests.outpost.adapter import Update
 from tests.outpost.server import TOKEN, Station, station
+from tests.redis_server import RedisServer
 from tests.waiting import wait_until
 
 NAMED = '[front_ends.outpost]\nuse = "tests.outpost"\nprefix = "op"\ntitle = "Outpost"\n'
@@ -131,3 +133,32 @@ async def test_what_a_front_end_lacks_is_one_line(shell: Shell) -> None:
         status, out, err = await shell.run("front", word)
         assert (status, out) == (2, "")
         assert [line for line in err.splitlines() if line.startswith("sayso: ") and named in line], err
+
+
+async def test_a_platform_that_calls_us_is_confirmed_what_is_stored(
+    shell: Shell, outpost: Station, redis: RedisServer
+) -> None:
+    """It calls a web process; what serves it is another one, and dead at first. Sealed, as it may be a secret."""
+    shell.env |= {"REDIS_URL": redis.url, "OUTPOST_WEBHOOK_URL": "http://elsewhere.example/hooks/outpost"}
+    async with shell.running("web", until="Listening") as (_, printed):
+        outpost.webhook = f"{address(printed)}/hooks/outpost"
+        await outpost.write("hello world")
+        await outpost.write("hello again")
+        assert outpost.updates == []
+        keys = redis.say("KEYS", "*:y:*")
+        assert isinstance(keys, list)
+        assert len(keys) == 2
+        assert not [key for key in keys if isinstance(key, str) and "hello" in str(redis.say("GET", key))]
+        outpost.updates.append(Update(id=99, place="op-7", person="7", message="p99", text="forged"))
+        assert await outpost.call("nonsense") == [401]
+        outpost.updates.clear()
+        async with shell.running("front", "outpost", until=""):
+            await outpost.says("Your code is")
+            await wait_until(lambda: len(outpost.messages) == 2 and redis.say("KEYS", "*:y:*") == [])
+
+
+async def test_a_webhook_on_a_path_of_ours_is_refused_at_the_start(shell: Shell) -> None:
+    """It would never be called, or hide a page."""
+    shell.env["OUTPOST_WEBHOOK_URL"] = "https://sayso.example/v1/outpost"
+    status, _, err = await shell.run("web")
+    assert (status, "that path is ours" in err) == (2, True), err

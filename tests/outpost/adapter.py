@@ -6,6 +6,7 @@ import asyncio
 import hmac
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlsplit
 
 import httpx
 from pydantic import BaseModel
@@ -46,6 +47,7 @@ class Outpost:
         self._http: httpx.AsyncClient | None = None
         self._desk: Desk | None = None
         self._wrong: str | None = None
+        self._turns: dict[str, asyncio.Lock] = {}
 
     @asynccontextmanager
     async def connect(self, desk: Desk) -> AsyncGenerator[None]:
@@ -53,7 +55,7 @@ class Outpost:
             if (await self._http.get("/me")).status_code == 401:
                 raise NotLetIn("Outpost refuses the token: correct OUTPOST_BOT_TOKEN.")
             self._desk = desk
-            polling = None if self._settings.hook else asyncio.create_task(self._poll(self._http))
+            polling = None if self._settings.webhook_url else asyncio.create_task(self._poll(self._http))
             try:
                 yield
             finally:
@@ -88,13 +90,16 @@ class Outpost:
             await self._desk.text(update.place, update.message, update.text, person, key=key)
 
     def hook(self) -> Hook | None:
-        return Hook("/outpost", self._genuine, self._take) if self._settings.hook else None
+        path = urlsplit(self._settings.webhook_url or "").path
+        return Hook(path, self._genuine, self._take) if path else None
 
     def _genuine(self, headers: Mapping[str, str]) -> bool:
         return hmac.compare_digest(headers.get("token", ""), self._token)
 
     async def _take(self, body: bytes) -> None:
-        await self._bring(Update.model_validate_json(body))
+        update = Update.model_validate_json(body)
+        async with self._turns.setdefault(update.place, asyncio.Lock()):
+            await self._bring(update)
 
     def alive(self) -> bool:
         return self._wrong is None

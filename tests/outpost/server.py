@@ -88,7 +88,8 @@ class Station:
     async def call(self, token: str = "") -> list[int]:
         """Bring what is not confirmed by the webhook; the replies."""
         replies: list[int] = []
-        async with httpx.AsyncClient(headers={"token": token or self.token}) as http:
+        headers = {"token": token or self.token, "content-type": "application/json"}
+        async with httpx.AsyncClient(headers=headers) as http:
             for update in list(self.updates):
                 reply = await http.post(self.webhook, content=update.model_dump_json())
                 replies.append(reply.status_code)

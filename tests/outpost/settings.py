@@ -13,4 +13,4 @@ class Settings(BaseModel):
     bot_token: SecretStr = Field(min_length=1, description="what the outpost knows the bot by")
     api_url: str = Field(default="http://127.0.0.1:1", pattern="^https?://", description="where the outpost is")
     patience: Annotated[float, Field(gt=0)] = Field(default=1.0, description="how long one question for updates lasts")
-    hook: bool = Field(default=False, description="whether the outpost calls us")
+    webhook_url: str | None = Field(default=None, description="where the outpost calls us; without it we ask")
