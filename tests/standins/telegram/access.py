@@ -57,7 +57,10 @@ def closed(state: State, chat: Chat, write: bool) -> Refusal | None:
     me = chat.members.get(state.bot.id, Member(state.bot, "left"))
     if me.status == "kicked":
         return forbidden(f"bot was kicked from the {kind} chat")
-    return None if me.there else forbidden(f"bot is not a member of the {kind} chat")
+    if not me.there:
+        return forbidden(f"bot is not a member of the {kind} chat")
+    muted = write and chat.muted and not me.is_admin
+    return bad("not enough rights to send text messages to the chat") if muted else None
 
 
 def _closed_by_person(chat: Chat, write: bool) -> Refusal | None:

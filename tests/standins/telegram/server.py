@@ -181,6 +181,11 @@ class TelegramServer:
         with self.state.lock:
             places.set_my_status(self.state, chat, "member", self._owner(chat))
 
+    def mute(self, chat: Chat, *, muted: bool = True) -> None:
+        """Let only administrators write in a group."""
+        with self.state.lock:
+            chat.muted = muted
+
     def migrate(self, chat: Chat) -> Chat:
         """Upgrade a small group; the new chat has another id and its own message ids."""
         with self.state.lock:

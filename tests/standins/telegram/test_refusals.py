@@ -234,6 +234,8 @@ async def test_a_chat_that_does_not_let_the_bot_in(telegram: TelegramServer, pro
     assert await told(eve.id) == "403 Forbidden: bot can't initiate conversation with a user"
     ann.blocks_bot()
     assert await told(ann.id) == "403 Forbidden: bot was blocked by the user"
+    telegram.mute(group)
+    assert await told(group.id) == "400 Bad Request: not enough rights to send text messages to the chat"
     telegram.kick_bot(group)
     assert await told(group.id) == "403 Forbidden: bot was kicked from the supergroup chat"
     await probe.result("leaveChat", chat_id=small.id)

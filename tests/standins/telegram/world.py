@@ -116,7 +116,7 @@ class StoredFile:
 
 @dataclass(eq=False)
 class Chat:
-    """A place of messages. started, blocked: what the person of a private chat did."""
+    """A place of messages. started, blocked: what its person did. muted: only administrators write."""
 
     id: int
     type: ChatType
@@ -130,6 +130,7 @@ class Chat:
     started: bool = True
     blocked: bool = False
     deleted: bool = False
+    muted: bool = False
     migrated_to: Chat | None = None
 
     @property
