@@ -11,13 +11,25 @@ import json
 from dataclasses import dataclass
 from typing import Literal
 
+from adapters.menus import form_buttons, menu, text_button, wants_menu
 from adapters.outcomes import Clock, outcome, said
-from adapters.platform import Block, Button, Limits, Prompt, View
+from adapters.platform import Block, Button, Limits, Prompt, Tone, View
 from adapters.text import clip
 from core.card import Card
 from core.model import Run
 from core.press import Verb, payload
-from core.question import AnyField, ChoiceField, ConfirmField, Option, Request, SecretField, Subject, TextField
+from core.question import (
+    Accepted,
+    AnyField,
+    ChoiceField,
+    ConfirmField,
+    Declined,
+    Option,
+    Request,
+    SecretField,
+    Subject,
+    TextField,
+)
 from core.visible import visible
 
 PAGE = 8
@@ -59,7 +71,19 @@ def request_view(request: Request, card: Card, run: Run | None, sight: Sight) ->
         resume = _button("Resume", request.id, "resume", "yes")
         rows = _sure(request.id) if card.asking else ((resume, _button("Cancel task", request.id, "cancel", "danger")),)
     blocks = [Block(kind="title", text=_title(request)), *_closed_subject(request), Block(kind="state", text=state)]
-    return View(blocks=tuple(blocks), rows=rows, of=request.id)
+    return View(blocks=tuple(blocks), rows=rows, of=request.id, tone=_tone(request))
+
+
+def _tone(request: Request) -> Tone:
+    if request.state == "withdrawn":
+        return "halt"
+    match request.answer:
+        case Accepted():
+            return "yes"
+        case Declined():
+            return "no"
+        case _:
+            return "over"
 
 
 def _closed_subject(request: Request) -> list[Block]:
@@ -93,10 +117,13 @@ def _open(request: Request, card: Card, sight: Sight, state: str) -> View:
         drawn = _field(request, fields[0], 0, card, sight) if fields else View()
     foot = [Block(kind="state", text=state)] if state else []
     rows = _sure(request.id) if card.asking else (*drawn.rows, *_stops(request))
+    menus = () if card.asking else drawn.menus
     if card.asking:
         foot.append(Block(kind="state", text="Cancel discards the task. Sure?"))
     foot.append(Block(kind="small", text=f"{request.id}"))
-    return View(blocks=(*blocks, *drawn.blocks, *foot), rows=rows, prompt=drawn.prompt, of=request.id)
+    return View(
+        blocks=(*blocks, *drawn.blocks, *foot), menus=menus, rows=rows, prompt=drawn.prompt, of=request.id, tone="ask"
+    )
 
 
 def _stops(request: Request) -> tuple[tuple[Button, ...], ...]:
@@ -126,7 +153,7 @@ def _field(request: Request, field: AnyField, index: int, card: Card, sight: Sig
         case ChoiceField():
             return _choice(request, field, index, card, sight)
         case TextField():
-            return _text(field, sight)
+            return _text(request, field, sight)
         case SecretField():
             return _secret(request, sight)
 
@@ -141,7 +168,8 @@ def _confirm(request: Request, field: ConfirmField, index: int, sight: Sight) ->
         blocks.append(Block(kind="state", text=f"This needs a proof that you are there. {_pointer(sight)}"))
     if allowed and any(option.effect in ("allow_run", "allow_always") for option in field.options):
         blocks.append(Block(kind="small", text=SCOPE))
-    blocks.append(Block(kind="small", text=f"To say no with a reason: /deny {request.id} reason"))
+    if not sight.limits.form_max:
+        blocks.append(Block(kind="small", text=f"To say no with a reason: /deny {request.id} reason"))
     order = {"allow_once": 0, "deny": 1, "allow_run": 2, "allow_always": 3}
     numbered = sorted(enumerate(field.options), key=lambda one: order[one[1].effect or "deny"])
     buttons = [
@@ -156,6 +184,8 @@ def _confirm(request: Request, field: ConfirmField, index: int, sight: Sight) ->
         for number, option in numbered
         if allowed or option.effect == "deny"
     ]
+    if sight.limits.form_max:
+        buttons.append(_button("Deny with a reason…", request.id, "reason"))
     link = _link_row(sight) if not allowed else ()
     return View(blocks=tuple(blocks), rows=(*in_rows(buttons, sight.limits, 2), *link))
 
@@ -171,7 +201,10 @@ def _link_row(sight: Sight) -> tuple[tuple[Button, ...], ...]:
 
 
 def _choice(request: Request, field: ChoiceField, index: int, card: Card, sight: Sight) -> View:
-    page_size = min(PAGE, sight.limits.card_buttons - 6)
+    as_menu = wants_menu(field, sight.limits) and (
+        len(request.question.fields) == 1 or len(field.options) <= sight.limits.menu_max
+    )
+    page_size = sight.limits.menu_max if as_menu else min(PAGE, sight.limits.card_buttons - 6)
     pages = max(1, -(-len(field.options) // page_size))
     page = min(card.page, pages - 1) if len(request.question.fields) == 1 else 0
     if len(request.question.fields) > 1:
@@ -180,14 +213,14 @@ def _choice(request: Request, field: ChoiceField, index: int, card: Card, sight:
     picked = given.value if given is not None and isinstance(given.value, list) else []
     first = page * page_size
     shown = list(enumerate(field.options))[first : first + page_size]
-    most = min(SHORT, sight.limits.label_max)
-    long = any(option.description or len(option.label) > most for option in field.options)
+    most = min(sight.limits.label_max - 5 if as_menu else SHORT, sight.limits.label_max)
+    long = any((option.description and not as_menu) or len(option.label) > most for option in field.options)
     blocks = [Block(kind="text", text=visible(field.label, prose=True))] if field.label else []
     if long or _alike(field.options, most) or pages > 1:
         lines = [_line(number, option) for number, option in shown]
         blocks.append(Block(kind="text", text="\n".join(lines)))
     buttons: list[Button] = []
-    for number, option in shown:
+    for number, option in shown if not as_menu else ():
         mark = "☑ " if option.id in picked else "☐ " if field.multiple else ""
         label = f"{mark}{number + 1}. {option.label}" if long or pages > 1 else f"{mark}{option.label}"
         label = clip(visible(label.replace("\n", " "), prose=True), sight.limits.label_max)
@@ -201,8 +234,13 @@ def _choice(request: Request, field: ChoiceField, index: int, card: Card, sight:
         blocks.append(Block(kind="small", text=_how(sight, "Or write your own answer")))
     elif pages > 1:
         blocks.append(Block(kind="small", text=_how(sight, "Pick by a button or write the number")))
+    if field.allow_other:
+        rows += text_button(request, field, sight.limits)
     return View(
-        blocks=tuple(blocks), rows=tuple(rows), prompt=Prompt(person=sight.person) if field.allow_other else None
+        blocks=tuple(blocks),
+        menus=(menu(request, index, page, sight.limits, picked),) if as_menu else (),
+        rows=tuple(rows),
+        prompt=Prompt(person=sight.person) if field.allow_other else None,
     )
 
 
@@ -223,12 +261,13 @@ def _turns(request: Request, page: int, pages: int) -> tuple[Button, ...]:
     return (*back, *on)
 
 
-def _text(field: TextField, sight: Sight) -> View:
+def _text(request: Request, field: TextField, sight: Sight) -> View:
     blocks = [Block(kind="text", text=visible(field.label, prose=True))] if field.label else []
     shape = {"integer": "a whole number", "number": "a number", "email": "an e-mail address", "date": "YYYY-MM-DD"}
     hint = f" ({shape[field.format]})" if field.format in shape else ""
     blocks.append(Block(kind="small", text=_how(sight, f"Write your answer{hint}")))
-    return View(blocks=tuple(blocks), prompt=Prompt(placeholder=clip(field.placeholder or "", 60), person=sight.person))
+    prompt = Prompt(placeholder=clip(field.placeholder or "", 60), person=sight.person)
+    return View(blocks=tuple(blocks), rows=text_button(request, field, sight.limits), prompt=prompt)
 
 
 def _how(sight: Sight, words: str) -> str:
@@ -240,6 +279,10 @@ def _secret(request: Request, sight: Sight) -> View:
     if not sight.private:
         words = f"The secret “{name}” is never asked for in a group: give it on the dashboard, or in a private chat."
         return View(blocks=(Block(kind="state", text=words),))
+    if (sight.link is None or not sight.limits.links) and sight.limits.form_max:
+        words = f"Give the secret “{name}” by the button. Do not write it here."
+        give = _button("Enter it here…", request.id, "give", "yes")
+        return View(blocks=(Block(kind="state", text=words),), rows=((give,),))
     if sight.link is None or not sight.limits.links:
         words = f"Give the secret “{name}” on the dashboard, under pending. Do not write it here."
         return View(blocks=(Block(kind="state", text=words),))
@@ -256,7 +299,8 @@ def _form(request: Request, card: Card, sight: Sight) -> View:
     if page == len(fields):
         lines = [f"{field.label or field.id}: {_given(request, field)}" for field in fields]
         submit = _button("Submit", request.id, "done", "yes")
-        return View(blocks=(Block(kind="text", text="\n".join(lines)),), rows=((*back, submit),))
+        again = form_buttons(request, sight.limits)
+        return View(blocks=(Block(kind="text", text="\n".join(lines)),), rows=(*again, (*back, submit)))
     field = fields[page]
     drawn = _field(request, field, page, card, sight)
     head = f"{page + 1} of {len(fields)}: {visible(field.label or field.id, prose=True)}"
@@ -267,7 +311,8 @@ def _form(request: Request, card: Card, sight: Sight) -> View:
     label = "Next →" if field.id in request.given or not required else "Later →"
     steps = (*back, _button(label, request.id, "skip"))
     rest = tuple(block for block in drawn.blocks if block.text != field.label)
-    return View(blocks=(*blocks, *rest), rows=(*drawn.rows, steps), prompt=drawn.prompt)
+    rows = (*form_buttons(request, sight.limits), *drawn.rows, steps)
+    return View(blocks=(*blocks, *rest), menus=drawn.menus, rows=rows, prompt=drawn.prompt)
 
 
 def _given(request: Request, field: AnyField) -> str:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
-from adapters.outcomes import Notice, notice
+from adapters.doors import Doors, Open
+from adapters.finds import Finds
+from adapters.forms import Filled, Filling, Forms
+from adapters.outcomes import Notice, notice, refused
 from adapters.platform import Platform
 from adapters.relay import Relay
 from adapters.shows import Shows, withdrawn
@@ -27,9 +30,11 @@ from core.life.once import Once
 from core.life.pressed import Pressed
 from core.life.result import Answered, Kept, Result, Sent, Told
 from core.model import Conversation, Origin, Person
-from core.press import read
+from core.press import FORMS, Press, read
 from core.presses import Presses
 from core.trace import emit
+
+__all__ = ["Desk", "Doors", "Open"]
 
 _log = logging.getLogger(__name__)
 NOT_STORED = Notice(text="Not stored: Sayso cannot reach its store right now. Try again.", alert=True)
@@ -38,33 +43,6 @@ NO_BUTTON = Notice(text="This button is not known.", alert=True)
 NOT_YOURS = "This is not yours to answer."
 NO_LINKS = Notice(text="I do not open links from here: send the file itself.", alert=True)
 STRANGERS = frozenset({"unknown", "not_allowed"})
-
-
-class Doors(Protocol):
-    """Who may come in: accounts that were paired, the lists of people of groups."""
-
-    async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
-        """Tell who an account is to us, or what to say to a stranger (how to be let in)."""
-        ...
-
-    async def people(self, place: str) -> tuple[str, ...]:
-        """List the ids of those who may talk to the agent in a group; empty means nobody."""
-        ...
-
-
-class Open:
-    """Doors for a platform that lets in only whom it knows (a terminal of the owner, a test)."""
-
-    def __init__(self, people: tuple[str, ...] = ()) -> None:
-        self._people = people
-
-    async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
-        """Let everybody in as who they are."""
-        return person
-
-    async def people(self, place: str) -> tuple[str, ...]:
-        """The same list for every group."""
-        return self._people
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +80,8 @@ class Desk:
         self._patience = patience
         self._presses = Presses(broker)
         self._shows = Shows(broker, platform.limits, agents)
+        self._forms = Forms(broker, platform.limits)
+        self.finds = Finds(broker, platform.prefix, doors, agents)
         self._late: set[asyncio.Task[Notice]] = set()
 
     async def __aenter__(self) -> Self:
@@ -174,7 +154,19 @@ class Desk:
 
         Where the outcome takes longer than a second, the answer says so (`pending`) and the card shows it.
         """
-        task = asyncio.create_task(self._press(place, message, payload, person, key))
+        return await self._patient(self._press(place, message, payload, person, key))
+
+    async def fill(
+        self, place: str, message: str | None, payload: str, values: Filled, person: Person, *, key: str
+    ) -> Notice:
+        """A person filled in a form, or picked from a menu with a payload; the outcome as of a press.
+
+        message: on which it was opened, if the platform knows. values: by the ids of the questions; of a menu under "".
+        """
+        return await self._patient(self._press(place, message, payload, person, key, values))
+
+    async def _patient(self, doing: Coroutine[None, None, Notice]) -> Notice:
+        task = asyncio.create_task(doing)
         self._late.add(task)
         task.add_done_callback(self._late.discard)
         try:
@@ -248,7 +240,9 @@ class Desk:
             )
         )
 
-    async def _press(self, place: str, message: str, payload: str, person: Person, key: str) -> Notice:
+    async def _press(
+        self, place: str, message: str | None, payload: str, person: Person, key: str, values: Filled | None = None
+    ) -> Notice:
         press = read(payload)
         if press is None:
             return NO_BUTTON
@@ -263,6 +257,8 @@ class Desk:
                 return await withdrawn(self._broker, press.id, person, home.conversation)
             event = Pressed(press, person, home.origin, self._platform.prefix, key, message)
             result = await self._presses.pressed(event)
+            if isinstance(result, Told) and press.verb in (*FORMS, "pick"):
+                return await self._form(press, person, key, values)
         except StoreError as lost:
             _log.warning("a press on %s was not stored: %s", press.id, lost)
             return NOT_STORED
@@ -270,6 +266,15 @@ class Desk:
             _log.warning("a press on %s by %s was refused: not theirs", press.id, person.id)
         emit("press.answered", of=press.id, verb=press.verb, refused=isinstance(result, Refusal))
         return _pressed(result, press.verb, most)
+
+    async def _form(self, press: Press, person: Person, key: str, values: Filled | None) -> Notice:
+        """Open a form, or take in what was filled in."""
+        if not self._platform.limits.form_max:
+            return Notice(text="Write your answer as a reply to the card.")
+        if values is not None:
+            return await self._forms.fill(Filling(press, values, person, self._platform.prefix, key))
+        form = await self._forms.form(press)
+        return refused(form) if isinstance(form, Refusal) else Notice(text="", form=form)
 
     async def _answer(self, place: str, said: Result | Refusal, person: Person) -> Notice | None:
         """What there is to say to a person about what they said."""
@@ -334,8 +339,8 @@ def _pressed(result: Result | Refusal, verb: str, most: int) -> Notice:
     """Word the outcome of a press."""
     if isinstance(result, Refusal) and result.code == "not_allowed" and "not yours" in result.text:
         return Notice(text=NOT_YOURS, alert=True)
-    if isinstance(result, Told):
-        return Notice(text="Write your answer as a reply to the card.")
+    if isinstance(result, Kept) and verb in ("turn", "back", "skip", "keep"):
+        return Notice(text="Done.", seen=True)
     if isinstance(result, Kept) and verb == "show":
         return Notice(text="It is shown again below.")
     return notice(result, most) or Notice(text="Done.")

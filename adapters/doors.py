@@ -6,10 +6,39 @@ Source: C07, C08.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from adapters.outcomes import Notice
 from core.model import Person
 from core.pairing import Locked, TooMany
 from core.people import People
+
+
+class Doors(Protocol):
+    """Who may come in: accounts that were paired, the lists of people of groups."""
+
+    async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
+        """Tell who an account is to us, or what to say to a stranger (how to be let in)."""
+        ...
+
+    async def people(self, place: str) -> tuple[str, ...]:
+        """List the ids of those who may talk to the agent in a group; empty means nobody."""
+        ...
+
+
+class Open:
+    """Doors for a platform that lets in only whom it knows (a terminal of the owner, a test)."""
+
+    def __init__(self, people: tuple[str, ...] = ()) -> None:
+        self._people = people
+
+    async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
+        """Let everybody in as who they are."""
+        return person
+
+    async def people(self, place: str) -> tuple[str, ...]:
+        """The same list for every group."""
+        return self._people
 
 
 class Linked:

@@ -37,8 +37,8 @@ def fit(view: View, limits: Limits, measure: Measure) -> Fitted:
         return Fitted((view,))
     messages = _messages(view, limits, measure, MOST_PARTS if limits.file_max else MANY)
     if messages is not None:
-        last = View(blocks=messages[-1], rows=view.rows, prompt=view.prompt, of=view.of, only=view.only)
-        return Fitted((*(View(blocks=one, of=view.of, only=view.only) for one in messages[:-1]), last))
+        before = [view.changed(blocks=one, menus=(), rows=(), prompt=None) for one in messages[:-1]]
+        return Fitted((*before, view.changed(blocks=messages[-1])))
     whole = view.text
     if 0 < len(whole.encode()) <= limits.file_max:
         return Fitted((squeezed(_beginning(view), limits, measure),), attach=whole)

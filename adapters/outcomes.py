@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adapters.platform import Button
+from adapters.platform import Button, Form
 from adapters.text import clip
 from core.life.decision import Refusal
 from core.life.result import Answered, Kept, Opened, Result, Resumed, Sent, Stopped, Told
@@ -58,13 +58,16 @@ Clock = Callable[[int], str]
 class Notice(Value):
     """An answer to one person. private: nobody else needs to see it. alert: it tells of something that did not work.
 
-    pending: the outcome is not known yet, the card will show it.
+    pending: the outcome is not known yet, the card will show it. seen: the card itself shows it, so that nobody has to
+    be told. form: what is to be filled in, on platforms that have forms.
     """
 
     text: str
     private: bool = True
     alert: bool = False
     pending: bool = False
+    seen: bool = False
+    form: Form | None = None
     rows: tuple[tuple[Button, ...], ...] = ()
 
 
@@ -160,25 +163,25 @@ def notice(result: Result | Refusal, most: int = 200) -> Notice | None:
         return refused(result, most)
     match result:
         case Answered(settled=False):
-            return Notice(text="Kept.")
+            return Notice(text="Kept.", seen=True)
         case Answered(repeat=True):
             return Notice(text="Already answered: that is the answer that stands.")
         case Answered(answer=Declined()):
-            return Notice(text="Denied.")
+            return Notice(text="Denied.", seen=True)
         case Answered():
-            return Notice(text="Accepted.")
+            return Notice(text="Accepted.", seen=True)
         case Stopped():
-            return Notice(text=_stopped(result))
+            return Notice(text=_stopped(result), seen=True)
         case Resumed(state="waiting"):
-            return Notice(text="Resumed: its question is open again.")
+            return Notice(text="Resumed: its question is open again.", seen=True)
         case Resumed():
-            return Notice(text="Resumed.")
+            return Notice(text="Resumed.", seen=True)
         case Opened():
             return Notice(text="A new conversation begins here.", private=False)
         case Told(command="edited"):
             return Notice(text="I do not read edits: what you wrote first stands. Send it as a new message instead.")
         case Kept(note="cancel"):
-            return Notice(text="Cancel discards the task. Press again to confirm.")
+            return Notice(text="Cancel discards the task. Press again to confirm.", seen=True)
         case Sent(answered=str()):
             return Notice(text="Accepted.")
         case _:

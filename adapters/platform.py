@@ -45,15 +45,66 @@ class Prompt(Value):
     person: str | None = None
 
 
+class Choice(Value):
+    """One line of a menu, or of a question in a form. value: what a pick of it sends. picked: it is picked already."""
+
+    label: str
+    value: str
+    description: str = ""
+    picked: bool = False
+
+
+class Menu(Value):
+    """A list to pick from. Without a payload the value that was picked is pressed; with one, all are sent under it."""
+
+    choices: tuple[Choice, ...]
+    payload: str | None = None
+    placeholder: str = ""
+    least: int = 1
+    most: int = 1
+
+
+class Ask(Value):
+    """One question of a form. kind: a `line`, a longer `text`, `one` or `many` of the choices.
+
+    least, most: how many picks, or characters. value: what stands there already.
+    """
+
+    id: str
+    label: str
+    kind: Literal["line", "text", "one", "many"]
+    choices: tuple[Choice, ...] = ()
+    description: str = ""
+    placeholder: str = ""
+    required: bool = True
+    least: int = 0
+    most: int = 0
+    value: str = ""
+
+
+class Form(Value):
+    """Questions that are filled in together, away from the chat. payload: what its answers are sent under."""
+
+    payload: str
+    title: str
+    asks: tuple[Ask, ...]
+
+
+Tone = Literal["plain", "ask", "work", "yes", "no", "halt", "over"]
+"""How a message looks at first sight: a question, something at work, a yes, a no, something paused, something past."""
+
+
 class View(Value):
-    """What a message shows: pieces from top to bottom, rows of buttons, a prompt.
+    """What a message shows: pieces from top to bottom, menus, rows of buttons, a prompt.
 
     of: the id of the request or run, for the platform's own bookkeeping. plain: send it without any formatting, because
     the platform refused the formatted one. only: whom alone it is shown to, where the platform can.
     """
 
     blocks: tuple[Block, ...] = ()
+    menus: tuple[Menu, ...] = ()
     rows: tuple[tuple[Button, ...], ...] = ()
+    tone: Tone = "plain"
     prompt: Prompt | None = None
     of: str = ""
     plain: bool = False
@@ -151,7 +202,8 @@ class Limits(Value):
     to a press. edit_gap: seconds between two streaming edits of a message. draft_gap: the same for drafts, which a
     private chat shows while a text is written; None where there are none. typing_every: seconds, 0 for none. repeats:
     it recognises a send that is repeated under the same nonce. whispers: it can show something to one person of a
-    group. send_timeout: seconds after which a call counts as unclear.
+    group. menu_max: choices of a menu, 0 for no menus. form_max: questions of a form, 0 for no forms. send_timeout:
+    seconds after which a call counts as unclear.
     """
 
     text_max: int
@@ -169,6 +221,8 @@ class Limits(Value):
     typing_every: float = 4.0
     repeats: bool = False
     whispers: bool = False
+    menu_max: int = 0
+    form_max: int = 0
     send_timeout: float = 30.0
 
 

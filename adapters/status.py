@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from adapters.cards import in_rows
 from adapters.outcomes import CAUSES, STATES, Notice
-from adapters.platform import Block, Button, Limits, View
+from adapters.platform import Block, Button, Limits, Tone, View
 from adapters.text import clip
 from core.card import Card
 from core.model import Entry, Run
@@ -37,7 +37,13 @@ def status_view(run: Run, card: Card, limits: Limits, *, tail: str = "", doing: 
     if card.asking and not run.state.startswith(("completed", "failed", "canceled")):
         blocks.append(Block(kind="state", text="Cancel discards the task. Sure?"))
     blocks.append(Block(kind="small", text=run.id))
-    return View(blocks=tuple(blocks), rows=in_rows(_buttons(run, card), limits, 2), of=run.id)
+    return View(blocks=tuple(blocks), rows=in_rows(_buttons(run, card), limits, 2), of=run.id, tone=_tone(run))
+
+
+def _tone(run: Run) -> Tone:
+    if run.state in ("completed", "failed"):
+        return "yes" if run.state == "completed" else "no"
+    return "halt" if run.state == "paused" else "over" if run.state == "canceled" else "work"
 
 
 def _end(text: str) -> str:
@@ -65,7 +71,9 @@ def _button(run: Run, label: str, verb: Verb, *, danger: bool = False) -> Button
 
 def gone_view(id: str) -> View:
     """Draw what is left of something that was deleted or forgotten."""
-    return View(blocks=(Block(kind="state", text="■ This is over: it was deleted, or is no longer kept."),), of=id)
+    return View(
+        blocks=(Block(kind="state", text="■ This is over: it was deleted, or is no longer kept."),), of=id, tone="over"
+    )
 
 
 def entry_view(entry: Entry, text: str) -> View:

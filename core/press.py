@@ -12,6 +12,8 @@ with a number where one is needed. A payload is untrusted: who pressed, and whet
     stop    stop now (skip a step of the ladder)             retry   try a failed run again           revert
     text    open an input for text                           page    the link to its page on the dashboard
     show    show the question again, here                    withdraw  take back a remembered approval
+    g2      open page 2 of its form                          m2, f1m2  what was picked from page 2 of a menu
+    reason  open a form to say no with a reason              give    open a form for a secret
 
 An `x` before the word: the button stands in a list or a notice, not on the card of what it names.
 """
@@ -42,11 +44,21 @@ Verb = Literal[
     "page",
     "show",
     "withdraw",
+    "form",
+    "reason",
+    "give",
+    "pick",
 ]
-WORDS: frozenset[str] = frozenset(get_args(Verb)) - {"option", "turn"}
+NUMBERED = frozenset({"option", "turn", "form", "pick"})
+WORDS: frozenset[str] = frozenset(get_args(Verb)) - NUMBERED
+FORMS: frozenset[Verb] = frozenset({"text", "form", "reason", "give"})
+"""The verbs of buttons that open a form, where a platform has forms."""
+
 SHAPE = re.compile(r"v1:([a-z0-9]{16}):([a-z0-9]{1,16})")
 OPTION = re.compile(r"(?:f(\d{1,2}))?o(\d{1,3})")
 TURN = re.compile(r"p(\d{1,3})")
+FORM = re.compile(r"g(\d{1,2})")
+PICK = re.compile(r"(?:f(\d{1,2}))?m(\d{1,2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,10 @@ def payload(id: str, verb: Verb, *, field: int = 0, number: int = 0, loose: bool
             word = f"f{field}o{number}" if field else f"o{number}"
         case "turn":
             word = f"p{number}"
+        case "form":
+            word = f"g{number}"
+        case "pick":
+            word = f"f{field}m{number}" if field else f"m{number}"
         case _:
             word = verb
     return f"v1:{id}:{'x' if loose else ''}{word}"
@@ -84,7 +100,12 @@ def read(text: str) -> Press | None:
     option = OPTION.fullmatch(word)
     if option is not None:
         return Press(id, "option", int(option[1] or 0), int(option[2]))
-    turn = TURN.fullmatch(word)
+    pick = PICK.fullmatch(word)
+    if pick is not None:
+        return Press(id, "pick", int(pick[1] or 0), int(pick[2]))
+    turn, form = TURN.fullmatch(word), FORM.fullmatch(word)
+    if form is not None:
+        return Press(id, "form", number=int(form[1]))
     return Press(id, "turn", number=int(turn[1])) if turn is not None else None
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from core.card import Card, Pointer, Posted
-from core.life.debt import indebt
+from core.life.debt import indebt, prefix
 from core.life.decision import (
     FAR,
     Decision,
@@ -312,12 +312,19 @@ def _follow(draft: Draft, before: Conversation | None, after: Conversation | Non
     if some is None:
         return
     if is_ and not was:
-        draft.want(Owe("pending", some.id, draft.now, of=some.owner.id), Rest("conversation", some.id, wake=True))
+        draft.want(Rest("conversation", some.id, wake=True))
+        draft.want(*(Owe("pending", some.id, draft.now, of=of) for of in _waits_for(some)))
     if not is_ and after is not None and not after.deleted:
         draft.want(Rest("conversation", some.id))
     if was and not is_:
-        draft.want(Settle("pending", some.id, of=some.owner.id))
+        draft.want(*(Settle("pending", some.id, of=of) for of in _waits_for(some)))
     if before is None and after is not None:
         draft.want(Owe("mine", some.id, draft.now, of=some.owner.id))
     if before is not None and (after is None or after.deleted):
         draft.want(Settle("mine", some.id, of=some.owner.id))
+
+
+def _waits_for(conversation: Conversation) -> tuple[str, ...]:
+    """Whose list names a conversation while something in it is not settled: its owner's, and its front end's."""
+    where = prefix(conversation.origin)
+    return (conversation.owner.id,) if where == "chat" else (conversation.owner.id, where)

@@ -56,7 +56,7 @@ def pressed(d: Draft, e: Pressed) -> Answered | Resumed | Kept | Told | Refusal:
             return resume(d, Resume(run.id, e.person, e.key))
         case "show":
             return reshow(d, Reshow(request.id, e.place))
-        case "text" | "page":
+        case "page":
             return Told(command=e.press.verb, argument=request.id, conversation=request.conversation)
         case "cancel" | "keep" if card is not None:
             kept = turned(d, Turned(card.id, asking=e.press.verb == "cancel"))
@@ -64,8 +64,10 @@ def pressed(d: Draft, e: Pressed) -> Answered | Resumed | Kept | Told | Refusal:
         case "turn" | "back" | "skip" if card is not None and request.state == "open":
             step = {"turn": e.press.number, "back": max(0, card.page - 1), "skip": card.page + 1}[e.press.verb]
             return turned(d, Turned(card.id, page=step))
+        case "turn" | "back" | "skip" | "text" | "form" | "reason" | "give" | "pick" if request.state != "open":
+            return reply(d, Reply(request.id, Declined(), e.person, e.via))
         case "turn" | "back" | "skip":
-            return reply(d, Reply(request.id, Declined(), e.person, e.via)) if request.state != "open" else Kept()
+            return Kept()
         case _:
             return Told(command=e.press.verb, argument=request.id, conversation=request.conversation)
 

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 
 from core.model import fresh
-from core.press import Press, Verb, payload, read
+from core.press import NUMBERED, Press, Verb, payload, read
 
 ID = fresh("q", 3)
 
@@ -15,7 +15,7 @@ ID = fresh("q", 3)
 @pytest.mark.parametrize("verb", get_args(Verb))
 @pytest.mark.parametrize("loose", [False, True])
 def test_what_is_made_is_read_again(verb: Verb, loose: bool) -> None:
-    if verb in ("option", "turn"):
+    if verb in NUMBERED:
         text = payload(ID, verb, number=17)
         assert read(text) == Press(ID, verb, number=17)
     else:
