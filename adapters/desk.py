@@ -16,7 +16,7 @@ from typing import Self
 
 from adapters.doors import Doors, Open
 from adapters.finds import Finds
-from adapters.forms import Filled, Filling, Forms
+from adapters.forms import CODE, Filled, Filling, Forms
 from adapters.outcomes import Notice, notice, refused
 from adapters.platform import Platform
 from adapters.relay import Relay
@@ -164,6 +164,20 @@ class Desk:
         message: on which it was opened, if the platform knows. values: by the ids of the questions; of a menu under "".
         """
         return await self._patient(self._press(place, message, payload, person, key, values))
+
+    async def link(self, place: str, person: Person, code: str | None) -> Notice:
+        """Link accounts by a code: a stranger is shown theirs, who is known gets a form, and enters it by `code`.
+
+        Only to be shown to this person alone.
+        """
+        who = await self._doors.admit(person, place, True)
+        if isinstance(who, Notice) or code is not None:
+            return who if isinstance(who, Notice) else await self._doors.redeem(code or "", who)
+        return Notice(text="", form=CODE)
+
+    async def ids(self, place: str, command: str, person: Person) -> list[tuple[str, str]]:
+        """What can stand after a command: (id or name, words for people)."""
+        return await self.finds.ids(place, self._private(place), command, person)
 
     async def _patient(self, doing: Coroutine[None, None, Notice]) -> Notice:
         task = asyncio.create_task(doing)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from adapters.outcomes import Notice
+from core.life.decision import Refusal
 from core.model import Person
-from core.pairing import Locked, TooMany
+from core.pairing import Locked, Paired, TooMany, Wrong
 from core.people import People
 
 
@@ -23,6 +24,10 @@ class Doors(Protocol):
 
     async def people(self, place: str) -> tuple[str, ...]:
         """List the ids of those who may talk to the agent in a group; empty means nobody."""
+        ...
+
+    async def redeem(self, code: str, person: Person) -> Notice:
+        """Link the account that shows a code to a person who is known."""
         ...
 
 
@@ -39,6 +44,10 @@ class Open:
     async def people(self, place: str) -> tuple[str, ...]:
         """The same list for every group."""
         return self._people
+
+    async def redeem(self, code: str, person: Person) -> Notice:
+        """There is nothing to link."""
+        return Notice(text="Nobody has to be linked here.")
 
 
 class Linked:
@@ -66,3 +75,15 @@ class Linked:
     async def people(self, place: str) -> tuple[str, ...]:
         """List who may talk to the agent in a group."""
         return await self._people.group(place)
+
+    async def redeem(self, code: str, person: Person) -> Notice:
+        """Link the account that shows a code to a person who is known."""
+        match await self._people.pair(code, person.id):
+            case Paired() as paired:
+                return Notice(text=f"Linked: {paired.name or paired.identity} is you from now on.")
+            case Wrong(left=left):
+                return Notice(text=f"No account shows this code (any more). Tries left: {left}.", alert=True)
+            case Locked():
+                return Notice(text="Too many wrong codes were entered: try again in an hour.", alert=True)
+            case Refusal() as no:
+                return Notice(text=no.text[:1].upper() + no.text[1:], alert=True)

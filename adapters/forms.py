@@ -21,7 +21,7 @@ from core.life.event import Reply
 from core.life.result import Answered
 from core.life.words import field_answer
 from core.model import Json, Person
-from core.press import Press, payload
+from core.press import FORMS, Press, payload, read
 from core.question import Accepted, AnyField, ChoiceField, ConfirmField, Declined, Request, SecretField, TextField
 from core.safe import Gift
 from core.visible import visible
@@ -34,6 +34,18 @@ NOT_A_FORM = Refusal("invalid", "this cannot be filled in here: answer on the ca
 LONGEST = 4_000
 MOST_CHOICES = 25
 """more than that are asked for by number"""
+
+CODE = Form(
+    payload="pair",
+    title="Link another account",
+    asks=(Ask(id="code", label="The code that it shows", kind="line", least=6, most=20),),
+)
+
+
+def opens_form(text: str) -> bool:
+    """Whether a button's payload asks for a form; such a press is only acknowledged by showing it."""
+    press = read(text)
+    return press is not None and press.verb in FORMS
 
 
 def reasons(id: str) -> Form:

@@ -1,0 +1,198 @@
+"""Interactions: presses, picks, forms and commands, acknowledged within three seconds, then brought to the desk.
+
+    press, pick, form        deferred update ─▶ desk ─▶ a private word, where the card does not say it
+    a press that opens a form                   desk ─▶ the modal (it has to be the first response)
+    command                  private "thinking" ─▶ desk ─▶ the word takes its place
+
+What arrives too late to be acknowledged is done all the same. Source: PLATFORMS sections 4.1, 9; C06, C42, C47, C126.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import aiohttp
+import discord
+from discord import app_commands
+
+from adapters.desk import NOT_STORED
+from adapters.discord import commands, modals, parse, render, starting
+from adapters.discord.calls import Calls
+from adapters.discord.parse import Act, Command, Filled, OnMessage, Pressed, Typing
+from adapters.fit import squeezed
+from adapters.forms import opens_form, plain
+from adapters.outcomes import Notice
+from adapters.platform import Form, Limits
+from adapters.status import notice_view
+from core.errors import StoreError
+from core.model import Person
+from core.press import read
+
+if TYPE_CHECKING:
+    from adapters.desk import Desk
+
+_log = logging.getLogger(__name__)
+HARMLESS = frozenset({40060, 10062, 10015, 50027})
+"""acknowledged already, too late, the webhook of the interaction is gone: the card shows what came of it"""
+WEBHOOK = "/webhooks/{webhook_id}/{webhook_token}"
+LOST = (discord.DiscordException, aiohttp.ClientError, OSError)
+
+
+class Answering:
+    """One interaction, and what is said about it."""
+
+    def __init__(self, calls: Calls, interaction: discord.Interaction, limits: Limits) -> None:
+        self._calls = calls
+        self._limits = limits
+        self.of = interaction
+        self.acknowledged = False
+        self.thinking = False
+
+    async def defer(self, *, thinking: bool = False) -> None:
+        """Acknowledge. thinking: a private message says so until there is something to say."""
+        try:
+            await self.of.response.defer(ephemeral=True, thinking=thinking)
+            self.acknowledged, self.thinking = True, thinking
+        except LOST as error:
+            self._note("was not acknowledged", error)
+
+    async def open(self, form: Form) -> None:
+        """Show a form as the first response."""
+        try:
+            await self.of.response.send_modal(_Opened(form))
+            self.acknowledged = True
+        except LOST as error:
+            self._note("got no form", error)
+
+    async def tell(self, notice: Notice) -> None:
+        """Say something to this person alone."""
+        view = squeezed(notice_view(notice), self._limits, render.measure)
+        body = render.message(view)
+        flags = body.get("flags")
+        body["flags"] = (flags if isinstance(flags, int) else 0) | render.EPHEMERAL
+        names = {"webhook_id": self.of.application_id, "webhook_token": self.of.token}
+        try:
+            if self.thinking:
+                await self._calls.raw(
+                    "PATCH", "/webhooks/{webhook_id}/{webhook_token}/messages/@original", body, **names
+                )
+                self.thinking = False
+            elif self.acknowledged:
+                await self._calls.raw("POST", WEBHOOK, body, **names)
+            elif not self.of.response.is_done():
+                await self.of.response.send_message(notice.text, ephemeral=True, suppress_embeds=True)
+                self.acknowledged = True
+        except LOST as error:
+            self._note("was not told", error)
+
+    async def choices(self, found: list[tuple[str, str]]) -> None:
+        """Offer what can stand there."""
+        try:
+            offered = [app_commands.Choice(name=words[:100], value=id[:100]) for id, words in found[:25]]
+            await self.of.response.autocomplete(offered)
+        except LOST as error:
+            self._note("got no completion", error)
+
+    def _note(self, what: str, error: Exception) -> None:
+        code = error.code if isinstance(error, discord.HTTPException) else 0
+        level = logging.DEBUG if code in HARMLESS else logging.WARNING
+        _log.log(level, "an interaction %s: %s (%s)", what, type(error).__name__, code)
+
+
+class _Opened(discord.ui.Modal):
+    """A modal that the library sends and does not remember: what is filled in is read from the raw data."""
+
+    def __init__(self, form: Form) -> None:
+        self._payload = modals.modal(form)
+        super().__init__(title=str(self._payload["title"]), custom_id=form.payload, timeout=None)
+        self.stop()
+
+    def to_dict(self) -> dict[str, object]:
+        return dict(self._payload)
+
+
+async def bring(desk: Desk, calls: Calls, interaction: discord.Interaction, found: Act, limits: Limits) -> None:
+    """Bring an interaction to the desk."""
+    answering = Answering(calls, interaction, limits)
+    place = parse.place(interaction.channel, interaction.channel_id or 0)
+    who, key = parse.person(interaction.user), f"i{interaction.id}"
+    try:
+        match found:
+            case Pressed(payload) if opens_form(payload):
+                await _open(desk, answering, place, payload, who, key)
+            case Pressed(payload):
+                await answering.defer()
+                await _told(answering, await desk.press(place, _message(interaction), payload, who, key=key))
+            case Filled(payload, values) if payload == commands.PAIR:
+                await answering.defer(thinking=True)
+                await answering.tell(await desk.link(place, who, next(iter(values.get("code", ())), "")))
+            case Filled(payload, values):
+                await answering.defer()
+                message = _message(interaction) or None
+                await _told(answering, await desk.fill(place, message, payload, values, who, key=key))
+            case Typing(command, typed):
+                await _complete(desk, answering, place, command, typed, who)
+            case OnMessage(_, message):
+                await answering.defer(thinking=True)
+                await answering.tell(await _cancel(desk, place, message, who, key))
+            case Command(commands.PAIR, _):
+                await _pair(desk, answering, place, who)
+            case Command(commands.ASK, options):
+                await answering.defer(thinking=True)
+                await answering.tell(await starting.ask(desk, calls, interaction, place, options.get("text", ""), who))
+            case Command(name, options):
+                await answering.defer(thinking=True)
+                argument = commands.argument(name, options)
+                await answering.tell(await desk.command(place, name, argument, who, key=key))
+    except StoreError as lost:
+        _log.warning("an interaction of %s was not stored: %s", who.id, lost)
+        await answering.tell(NOT_STORED)
+
+
+def _message(interaction: discord.Interaction) -> str:
+    """The message on which something was pressed; nothing of a private one is ever kept."""
+    message = interaction.message
+    return str(message.id) if message is not None and not message.flags.ephemeral else ""
+
+
+async def _told(answering: Answering, notice: Notice) -> None:
+    """Say what came of it, unless the card says it itself."""
+    if not notice.seen and not notice.pending:
+        await answering.tell(notice)
+
+
+async def _open(desk: Desk, answering: Answering, place: str, payload: str, who: Person, key: str) -> None:
+    """Open a form; where nobody could say in time what it asks, one that only asks for a text."""
+    notice = await desk.press(place, _message(answering.of), payload, who, key=key)
+    press = read(payload)
+    if notice.form is not None:
+        await answering.open(notice.form)
+    elif notice.pending and press is not None and press.verb == "text":
+        await answering.open(plain(press.id))
+    else:
+        await answering.tell(
+            notice if not notice.pending else Notice(text="Sayso is slow just now: press again.", alert=True)
+        )
+
+
+async def _pair(desk: Desk, answering: Answering, place: str, who: Person) -> None:
+    """Show a stranger their code; let somebody who is known enter the code of another account."""
+    notice = await desk.link(place, who, None)
+    if notice.form is not None:
+        await answering.open(notice.form)
+    else:
+        await answering.tell(notice)
+
+
+async def _complete(desk: Desk, answering: Answering, place: str, command: str, typed: str, who: Person) -> None:
+    found = await desk.ids(place, command, who)
+    wanted = typed.casefold().strip()
+    await answering.choices([one for one in found if wanted in one[1].casefold() or wanted in one[0]])
+
+
+async def _cancel(desk: Desk, place: str, message: str, who: Person, key: str) -> Notice:
+    """Cancel the run whose card this is, or whose thread began with this message."""
+    run = await desk.finds.run_of(place, message)
+    where = place if run is not None or "." in place else f"{place}.{message}"
+    return await desk.command(where, "cancel", run or "", who, key=key)

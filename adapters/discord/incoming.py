@@ -1,0 +1,113 @@
+"""What comes in from Discord, brought to the desk: interactions are acknowledged first, texts in the order of a chat.
+
+Presses, forms and commands are read from their raw data, so that those of before a restart are as good as any other.
+Nothing is remembered here. Source: PLATFORMS sections 4.1, 4.4, 5.2; C06, C42, C47, C110.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import discord
+
+from adapters.discord import acts, parse, writing
+from adapters.discord.backlog import read_back
+from adapters.discord.calls import Calls
+from adapters.discord.commands import definitions, differ
+from adapters.discord.session import Bot
+from adapters.discord.settings import Settings
+from adapters.platform import Limits
+
+if TYPE_CHECKING:
+    from adapters.desk import Desk
+
+_log = logging.getLogger(__name__)
+
+
+class Incoming:
+    """Brings events to the desk while `bringing` lasts. calls: the HTTP API of the session, None before the first."""
+
+    def __init__(self, settings: Settings, limits: Limits) -> None:
+        self._settings = settings
+        self._limits = limits
+        self.calls: Callable[[], Calls | None] = lambda: None
+        self._desk: Desk | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._orders: dict[int, asyncio.Lock] = {}
+
+    @asynccontextmanager
+    async def bringing(self, desk: Desk) -> AsyncGenerator[None]:
+        """Bring what comes to a desk."""
+        self._desk = desk
+        try:
+            yield
+        finally:
+            self._desk = None
+            for task in tuple(self._tasks):
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # ── what the session tells ───────────────────────────────────────────────────────────────────────────────────────
+
+    async def fresh(self, bot: Bot) -> None:
+        """Register the commands if they are not as they should be, and read what was missed."""
+        desk = self._desk
+        if desk is None or bot.application_id is None or bot.user is None:
+            return
+        self._spawn(self._register(Calls(bot), bot.application_id))
+        self._spawn(read_back(bot, desk, self.message))
+
+    async def interaction(self, interaction: discord.Interaction) -> None:
+        """Acknowledge, bring it to the desk, show what came of it."""
+        desk, calls = self._desk, self.calls()
+        found = parse.act(interaction.type.value, dict(interaction.data or {}))
+        if desk is None or calls is None or found is None or interaction.channel_id is None:
+            return
+        await acts.bring(desk, calls, interaction, found, self._limits)
+
+    async def message(self, message: discord.Message) -> None:
+        """Bring a text to the desk, after those that came before it in its chat."""
+        desk, calls, me = self._desk, self.calls(), message.guild.me if message.guild else None
+        bot = me.id if me is not None else _own_id(message)
+        if desk is None or calls is None or not parse.is_text(message, bot):
+            return
+        async with self._orders.setdefault(message.channel.id, asyncio.Lock()):
+            await writing.bring(desk, calls, message, bot, self._settings, self._limits)
+
+    async def edited(self, change: discord.RawMessageUpdateEvent) -> None:
+        """Tell somebody that edits are not read."""
+        desk = self._desk
+        if desk is not None:
+            await writing.edited(desk, change)
+
+    # ── below ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _register(self, calls: Calls, application: int) -> None:
+        route = "/applications/{application_id}/commands"
+        try:
+            if differ(await calls.raw("GET", route, application_id=application)):
+                await calls.raw("PUT", route, [dict(one) for one in definitions()], application_id=application)
+                _log.info("Discord knows the commands now")
+        except (discord.DiscordException, OSError) as error:
+            _log.warning("Discord did not take the commands, at the next start again: %s", error)
+
+    def _spawn(self, doing: object) -> None:
+        assert asyncio.iscoroutine(doing)
+        task: asyncio.Task[None] = asyncio.create_task(doing)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            _log.error("something of Discord's session failed", exc_info=task.exception())
+
+
+def _own_id(message: discord.Message) -> int:
+    """The bot's id, of a message in a direct chat."""
+    channel = message.channel
+    return channel.me.id if isinstance(channel, discord.DMChannel) else 0

@@ -1,0 +1,221 @@
+"""The session with Discord: one client of the library at a time, supervised, logged in and connected, made anew.
+
+    login ──▶ connecting ──▶ up ⇄ resuming ──▶ ended or silent ──▶ a new client, after growing pauses
+
+The library resumes by itself; an end, an error inside it, or a gateway that answers nothing starts a new one. It knows
+no desk. Source: PLATFORMS sections 4.5 and 5.2 (3, 4).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Protocol
+
+import aiohttp
+import discord
+import yarl
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+
+from adapters.discord.calls import Calls
+from adapters.discord.settings import Settings
+from adapters.discord.words import BAD_TOKEN, NO_INTENT, lacking
+from adapters.platform import NotLetIn
+
+_log = logging.getLogger(__name__)
+LONG_WAIT = 30.0
+"""seconds; a longer pause of a bucket comes back as an error instead of being slept through"""
+FIRST_PAUSE = 1.0
+LAST_PAUSE = 300.0
+CLOSED: dict[int, str] = {4004: BAD_TOKEN, 4013: NO_INTENT, 4014: NO_INTENT}
+
+
+class Ears(Protocol):
+    """Whoever hears what comes in."""
+
+    async def fresh(self, bot: Bot) -> None:
+        """A session began that is no continuation of another one."""
+        ...
+
+    async def interaction(self, interaction: discord.Interaction) -> None:
+        """Somebody pressed, picked, filled in or gave a command."""
+        ...
+
+    async def message(self, message: discord.Message) -> None:
+        """Somebody wrote something."""
+        ...
+
+    async def edited(self, change: discord.RawMessageUpdateEvent) -> None:
+        """Somebody edited a message."""
+        ...
+
+
+class Bot(discord.Client):
+    """The library's client. up: tells whether the gateway talks to us; changed: set when that changes."""
+
+    def __init__(self, ears: Ears) -> None:
+        self.wanted = discord.Intents.none()
+        self.wanted.guilds = self.wanted.guild_messages = self.wanted.dm_messages = True
+        super().__init__(
+            intents=self.wanted,
+            allowed_mentions=discord.AllowedMentions.none(),
+            max_ratelimit_timeout=LONG_WAIT,
+            chunk_guilds_at_startup=False,
+        )
+        self._ears = ears
+        self.up = False
+        self.reads_content = False
+        self.changed = asyncio.Event()
+
+    async def setup_hook(self) -> None:
+        """Ask for the texts of servers only where the portal allows it, so that its lack keeps nobody out."""
+        flags = self.application_flags
+        self.reads_content = flags.gateway_message_content or flags.gateway_message_content_limited
+        self.wanted.message_content = self.reads_content
+
+    def _turn(self, *, up: bool) -> None:
+        self.up = up
+        self.changed.set()
+
+    async def on_ready(self) -> None:
+        """A new session."""
+        self._turn(up=True)
+        await self._ears.fresh(self)
+
+    async def on_resumed(self) -> None:
+        """The old session goes on, and everything that was missed came with it."""
+        self._turn(up=True)
+
+    async def on_disconnect(self) -> None:
+        """The socket closed."""
+        self._turn(up=False)
+
+    async def on_interaction(self, interaction: discord.Interaction) -> None:
+        """Hand on."""
+        await self._ears.interaction(interaction)
+
+    async def on_message(self, message: discord.Message) -> None:
+        """Hand on."""
+        await self._ears.message(message)
+
+    async def on_raw_message_edit(self, change: discord.RawMessageUpdateEvent) -> None:
+        """Hand on."""
+        await self._ears.edited(change)
+
+    async def on_error(self, event_method: str, /, *args: object, **kwargs: object) -> None:
+        """The edge of what one event does."""
+        _log.exception("Discord's %s was not handled", event_method.removeprefix("on_"))
+
+
+Dial = Callable[[Bot, str], Awaitable[None]]
+
+
+async def dial(bot: Bot, token: str) -> None:
+    """Log in and stay connected until something ends it."""
+    await bot.login(token)
+    await bot.connect(reconnect=True)
+
+
+class Session:
+    """The one client, as long as the context of `connected` lasts."""
+
+    def __init__(self, settings: Settings, ears: Ears, dial: Dial = dial) -> None:
+        self._settings = settings
+        self._ears = ears
+        self._dial = dial
+        self.bot: Bot | None = None
+        self.calls: Calls | None = None
+        self._trouble: str | None = None
+        logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLogger("discord").level))
+        Route.BASE = settings.api_url.rstrip("/")
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.gateway_url)
+
+    def up(self) -> bool:
+        """Tell whether the gateway talks to us."""
+        return self.bot is not None and self.bot.up
+
+    def trouble(self) -> str | None:
+        """Tell what is wrong, in one sentence."""
+        if self._trouble is not None:
+            return self._trouble
+        return lacking(self.bot.guilds) if self.bot is not None and self.up() else None
+
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[None]:
+        """Be connected; entered when the first session is there.
+
+        Raises: `NotLetIn` when Discord does not let us in.
+        """
+        first: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(self._keep(first), name="discord session")
+        try:
+            await first
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            self.bot = self.calls = None
+
+    async def _keep(self, first: asyncio.Future[None]) -> None:
+        tries = 0
+        while True:
+            bot = Bot(self._ears)
+            try:
+                await self._live(bot, first)
+            except NotLetIn as no:
+                self._trouble = str(no)
+                _log.error("%s", no)
+                if not first.done():
+                    first.set_exception(no)
+                    return
+            except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as lost:
+                _log.warning("the session with Discord ended, a new one begins: %s", lost or type(lost).__name__)
+            except Exception:  # noqa: BLE001  # the edge of a session: what breaks inside the library starts a new one
+                _log.exception("the session with Discord broke, a new one begins")
+            finally:
+                self.calls = None
+                await bot.close()
+            tries = 0 if bot.is_ready() else tries + 1
+            await asyncio.sleep(min(LAST_PAUSE, FIRST_PAUSE * 2.0 ** min(tries, 10)))
+
+    async def _live(self, bot: Bot, first: asyncio.Future[None]) -> None:
+        """Live with one client until it ends."""
+        self.bot = bot
+        token = self._settings.bot_token.get_secret_value()
+        tasks = [asyncio.ensure_future(self._dial(bot, token)), asyncio.create_task(self._watch(bot, first))]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        except discord.LoginFailure:
+            raise NotLetIn(BAD_TOKEN) from None
+        except discord.PrivilegedIntentsRequired:
+            raise NotLetIn(NO_INTENT) from None
+        except discord.ConnectionClosed as closed:
+            if closed.code in CLOSED:
+                raise NotLetIn(CLOSED[closed.code]) from None
+            raise
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _watch(self, bot: Bot, first: asyncio.Future[None]) -> None:
+        """Wait for each session to come up, for so long as Discord may take; a silent gateway is left."""
+        while True:
+            bot.changed.clear()
+            if bot.up:
+                self.calls, self._trouble = Calls(bot), None
+                if not first.done():
+                    first.set_result(None)
+                await bot.changed.wait()
+                continue
+            try:
+                async with asyncio.timeout(self._settings.silence):
+                    await bot.changed.wait()
+            except TimeoutError:
+                self._trouble = "Discord's gateway says nothing: Sayso connects to it anew."
+                raise TimeoutError("the gateway says nothing") from None

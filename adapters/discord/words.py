@@ -1,0 +1,55 @@
+"""What can be wrong with a bot on Discord, each in one sentence with what to do; and the link that invites it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import discord
+
+BAD_TOKEN: Final = (
+    "Discord does not accept the bot token: make a new one in the developer portal under Bot, Reset Token, and set it "
+    "as DISCORD_BOT_TOKEN."
+)
+NO_INTENT: Final = (
+    "Discord refuses an intent that the bot asks for: switch on Message Content Intent in the developer portal, "
+    "under Bot."
+)
+NO_CONTENT: Final = (
+    "In servers the bot reads only what mentions it: switch on Message Content Intent in the developer portal, "
+    "under Bot."
+)
+WANTED: Final = {
+    "view_channel": "View Channels",
+    "send_messages": "Send Messages",
+    "send_messages_in_threads": "Send Messages in Threads",
+    "create_public_threads": "Create Public Threads",
+    "read_message_history": "Read Message History",
+    "attach_files": "Attach Files",
+    "embed_links": "Embed Links",
+    "add_reactions": "Add Reactions",
+}
+
+
+def permissions() -> discord.Permissions:
+    """What the bot asks for when it is invited."""
+    return discord.Permissions(**dict.fromkeys(WANTED, True))
+
+
+def invite(application: int) -> str:
+    """The link with which somebody lets the bot into a server of theirs."""
+    asked = f"client_id={application}&scope=bot+applications.commands&permissions={permissions().value}"
+    return f"https://discord.com/oauth2/authorize?{asked}"
+
+
+def lacking(guilds: Iterable[discord.Guild]) -> str | None:
+    """What the bot may not do in servers where it is; None when nothing is missing."""
+    for guild in guilds:
+        allowed = guild.me.guild_permissions
+        missing = [words for name, words in WANTED.items() if not getattr(allowed, name)]
+        if missing and not allowed.administrator:
+            return (
+                f"In the server {guild.name!r} the bot lacks {', '.join(missing)}: "
+                "give its role these permissions, or invite it anew with the link that `sayso doctor` prints."
+            )
+    return None

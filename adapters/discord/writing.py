@@ -1,0 +1,169 @@
+"""What people write on Discord: which of it is meant for the bot, where it belongs, and the files that come with it.
+
+    direct message              all of it
+    thread of a task            all of it (where the bot may read it), replies and mentions
+    channel                     mentions of the bot and replies to it; they begin a thread
+
+Source: PLATFORMS sections 4.4 and 9.4; C11, C38, C123.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import aiohttp
+import discord
+
+from adapters.discord import parse, render, starting
+from adapters.discord.calls import Calls
+from adapters.discord.places import place_of
+from adapters.discord.settings import API, Settings
+from adapters.fit import squeezed
+from adapters.outcomes import Notice
+from adapters.platform import Limits
+from adapters.status import notice_view
+from core.errors import FileRefused, StoreError
+from core.model import Person
+
+if TYPE_CHECKING:
+    from adapters.desk import Desk
+
+_log = logging.getLogger(__name__)
+HOSTS = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
+DOWNLOAD = 60.0
+AGAIN = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
+LOST = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
+NOT_KEPT = Notice(text="Not stored: Sayso cannot reach its store right now. Send it again.", alert=True)
+
+
+async def bring(
+    desk: Desk, calls: Calls, message: discord.Message, me: int, settings: Settings, limits: Limits
+) -> None:
+    """Bring a message to the desk, in a thread of its own where it begins one."""
+    private = message.guild is None
+    if not private and not parse.is_for(message, me):
+        return
+    who = parse.person(message.author)
+    text = parse.words(message.content, me)
+    if not text and not message.attachments:
+        if private or not any(user.id == me for user in message.mentions):
+            return
+        text = "/help"
+    reply = parse.replies_to(message)
+    try:
+        place = await _place(desk, calls, message, who, text, reply, settings)
+        files, refused = await _files(desk, calls, place, message, who, settings, limits)
+        for words in refused:
+            await say(calls, message, Notice(text=words, alert=True), limits)
+        if text or files:
+            await _text(desk, place, message, text, who, reply, files)
+    except StoreError as lost:
+        _log.error("message %s was not stored, and its writer is told: %s", message.id, lost)
+        await say(calls, message, NOT_KEPT, limits)
+
+
+async def _place(
+    desk: Desk,
+    calls: Calls,
+    message: discord.Message,
+    who: Person,
+    text: str,
+    reply: str | None,
+    settings: Settings,
+) -> str:
+    """Where a message belongs: a new thread, for what begins a task in a channel."""
+    place = parse.place(message.channel, message.channel.id)
+    if message.guild is None or not settings.threads or not starting.begins_threads(message.channel):
+        return place
+    if reply is not None and await desk.finds.run_of(place, reply) is not None:
+        return place
+    if text.startswith("/") or not await desk.finds.may_talk(place, who):
+        return place
+    began = await starting.thread(calls, message.channel.id, message.id, text)
+    return place_of(message.channel.id, began) if began is not None else place
+
+
+async def _text(
+    desk: Desk,
+    place: str,
+    message: discord.Message,
+    text: str,
+    who: Person,
+    reply: str | None,
+    files: tuple[str, ...],
+) -> None:
+    """Bring it until it is stored: Discord does not deliver it again. Raises: `StoreError` after the last try."""
+    for pause in (*AGAIN, None):
+        try:
+            await desk.text(place, str(message.id), text, who, key=f"m{message.id}", reply_to=reply, files=files)
+            return
+        except StoreError as lost:
+            if pause is None:
+                raise
+            _log.warning("message %s could not be stored yet: %s", message.id, lost)
+            await asyncio.sleep(pause)
+
+
+async def _files(
+    desk: Desk,
+    calls: Calls,
+    place: str,
+    message: discord.Message,
+    who: Person,
+    settings: Settings,
+    limits: Limits,
+) -> tuple[tuple[str, ...], list[str]]:
+    """Take in the attachments; what is not taken, in words."""
+    taken: list[str] = []
+    refused: list[str] = []
+    for one in message.attachments:
+        try:
+            content = await _download(one, settings, limits)
+            kind = one.content_type or "application/octet-stream"
+            taken.append(await desk.file(place, one.filename, content, who, kind))
+        except FileRefused as no:
+            refused.append(f"I did not take the file {one.filename!r}: {no}.")
+        except LOST as error:
+            _log.warning("an attachment of message %s was not loaded: %s", message.id, type(error).__name__)
+            refused.append(f"I could not load the file {one.filename!r}: send it again.")
+    return tuple(taken), refused
+
+
+async def _download(one: discord.Attachment, settings: Settings, limits: Limits) -> bytes:
+    """Load an attachment, from Discord's own hosts only."""
+    host = urlsplit(one.url).hostname or ""
+    ours = host == urlsplit(settings.api_url).hostname and settings.api_url != API
+    if host not in HOSTS and not ours:
+        raise FileRefused("it does not come from Discord")
+    if one.size > 2 * limits.file_max:
+        raise FileRefused("it is too large")
+    async with asyncio.timeout(DOWNLOAD):
+        return await one.read()
+
+
+async def say(calls: Calls, message: discord.Message, notice: Notice, limits: Limits) -> None:
+    """Answer a message where it stands."""
+    body = render.message(squeezed(notice_view(notice), limits, render.measure))
+    body["message_reference"] = {"message_id": str(message.id), "fail_if_not_exists": False}
+    body |= {"nonce": f"w{message.id}", "enforce_nonce": True}
+    await calls.sent("POST", "/channels/{channel_id}/messages", body, channel_id=message.channel.id)
+
+
+async def edited(desk: Desk, change: discord.RawMessageUpdateEvent) -> None:
+    """Tell somebody that what they wrote first stands; only where all that is written is meant for the bot."""
+    message, before = change.message, change.cached_message
+    me = message.guild.me if message.guild is not None else None
+    if message.edited_at is None or message.author.bot or (before is not None and before.content == message.content):
+        return
+    if message.guild is not None and (me is None or not parse.is_for(message, me.id)):
+        return
+    place = parse.place(message.channel, message.channel.id)
+    key = f"e{message.id}.{int(message.edited_at.timestamp() * 1000)}"
+    text = parse.words(message.content, me.id if me is not None else 0)
+    try:
+        await desk.edit(place, str(message.id), text, parse.person(message.author), key=key)
+    except StoreError as lost:
+        _log.warning("an edit of message %s was not answered: %s", message.id, lost)
