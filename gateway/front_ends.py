@@ -23,7 +23,7 @@ class FrontEnd:
     module: str
 
 
-SHIPPED: Final[tuple[FrontEnd, ...]] = ()
+SHIPPED: Final[tuple[FrontEnd, ...]] = (FrontEnd("discord", "Discord", "dc", "adapters.discord"),)
 
 
 def command(front: FrontEnd) -> str:
