@@ -17,7 +17,7 @@ from typing import Self
 from adapters.doors import Doors, Open
 from adapters.finds import Finds
 from adapters.forms import CODE, Filled, Filling, Forms
-from adapters.outcomes import Notice, notice, refused
+from adapters.outcomes import NOT_YOURS, Notice, notice, pressed, refused
 from adapters.platform import Platform
 from adapters.relay import Relay
 from adapters.shows import Shows, withdrawn
@@ -40,7 +40,6 @@ _log = logging.getLogger(__name__)
 NOT_STORED = Notice(text="Not stored: Sayso cannot reach its store right now. Try again.", alert=True)
 LATER = Notice(text="Received. The card will show what came of it.", pending=True)
 NO_BUTTON = Notice(text="This button is not known.", alert=True)
-NOT_YOURS = "This is not yours to answer."
 NO_LINKS = Notice(text="I do not open links from here: send the file itself.", alert=True)
 STRANGERS = frozenset({"unknown", "not_allowed"})
 
@@ -279,7 +278,7 @@ class Desk:
         if isinstance(result, Refusal) and result.code == "not_allowed":
             _log.warning("a press on %s by %s was refused: not theirs", press.id, person.id)
         emit("press.answered", of=press.id, verb=press.verb, refused=isinstance(result, Refusal))
-        return _pressed(result, press.verb, most)
+        return pressed(result, press.verb, most)
 
     async def _form(self, press: Press, person: Person, key: str, values: Filled | None) -> Notice:
         """Open a form, or take in what was filled in."""
@@ -347,14 +346,3 @@ class Desk:
 
     def _private(self, place: str) -> bool:
         return self._platform.is_private(place)
-
-
-def _pressed(result: Result | Refusal, verb: str, most: int) -> Notice:
-    """Word the outcome of a press."""
-    if isinstance(result, Refusal) and result.code == "not_allowed" and "not yours" in result.text:
-        return Notice(text=NOT_YOURS, alert=True)
-    if isinstance(result, Kept) and verb in ("turn", "back", "skip", "keep"):
-        return Notice(text="Done.", seen=True)
-    if isinstance(result, Kept) and verb == "show":
-        return Notice(text="It is shown again below.")
-    return notice(result, most) or Notice(text="Done.")

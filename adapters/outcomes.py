@@ -53,6 +53,7 @@ CAUSES: dict[Cause, str] = {
     "moved": "it goes on elsewhere",
 }
 Clock = Callable[[int], str]
+NOT_YOURS = "This is not yours to answer."
 
 
 class Notice(Value):
@@ -206,3 +207,14 @@ def refused(refusal: Refusal, most: int = 200) -> Notice:
         text = f"Already answered by {by} on {via}: {refusal.standing.get('outcome')}."
     text = text[:1].upper() + text[1:]
     return Notice(text=text if len(text) <= most else clip(text, most), alert=refusal.code != "choose")
+
+
+def pressed(result: Result | Refusal, verb: str, most: int) -> Notice:
+    """Word the outcome of a press."""
+    if isinstance(result, Refusal) and result.code == "not_allowed" and "not yours" in result.text:
+        return Notice(text=NOT_YOURS, alert=True)
+    if isinstance(result, Kept) and verb in ("turn", "back", "skip", "keep"):
+        return Notice(text="Done.", seen=True)
+    if isinstance(result, Kept) and verb == "show":
+        return Notice(text="It is shown again below.")
+    return notice(result, most) or Notice(text="Done.")

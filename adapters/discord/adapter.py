@@ -162,6 +162,10 @@ class Discord:
         if isinstance(calls, Calls):
             await calls.sent("POST", "/channels/{channel_id}/typing", channel_id=channel)
 
+    async def draft(self, place: str, of: str, view: View) -> Outcome:
+        """Discord has no drafts."""
+        return Refused("final", "Discord has no drafts")
+
     async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
         """Send a file."""
         calls, channel = self._to(place)
