@@ -21,9 +21,9 @@ from core.lease import Lease
 from core.life.event import Reply, Said
 from core.life.result import Answered, Sent
 from core.model import fresh
+from core.pace import Pace
 from core.question import Accepted
 from core.sweeper import Sweeper
-from core.turn import Pace
 from core.worker import Worker
 
 LEASE = 2.0

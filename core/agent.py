@@ -53,11 +53,13 @@ __all__ = [
     "confirm_field",
     "goes_on",
     "load",
+    "runs_apart",
     "text_field",
 ]
 
 Body = Callable[[Run, str], Awaitable[str | Completed | Failed | None]]
 OnLost = Literal["retry", "pause"]
+Isolation = Literal["task", "process"]
 
 
 class NoAgent(SaysoError):
@@ -67,7 +69,8 @@ class NoAgent(SaysoError):
 class FunctionAgent:
     """An agent that is one async function; its run is replayed from its journal.
 
-    isolation: `task` runs it in the worker's process. on_lost: whether a run whose worker was lost goes on by itself
+    isolation: `task` runs it in the worker's process, with others; `process` in one of its own, which can always be
+    ended, with all that it started. on_lost: whether a run whose worker was lost goes on by itself
     from its journal, or waits for a person. guarded: tools that always need an approval.
     """
 
@@ -76,13 +79,13 @@ class FunctionAgent:
         body: Body,
         name: str,
         *,
-        isolation: Literal["task"] = "task",
+        isolation: Isolation = "task",
         on_lost: OnLost = "retry",
         guarded: tuple[str, ...] = (),
         description: str = "",
     ) -> None:
         self.name = name
-        self.isolation = isolation
+        self.isolation: Isolation = isolation
         self.on_lost: OnLost = on_lost
         self.guarded = frozenset(guarded)
         self.description = description
@@ -113,7 +116,7 @@ def _first(error: BaseException) -> BaseException:
 def agent(
     name: str,
     *,
-    isolation: Literal["task"] = "task",
+    isolation: Isolation = "task",
     on_lost: OnLost = "retry",
     guarded: tuple[str, ...] = (),
     description: str = "",
@@ -131,6 +134,11 @@ def agent(
         )
 
     return make
+
+
+def runs_apart(agent: Agent) -> bool:
+    """Tell whether an agent's turns want a process of their own; its `isolation` is `process` then."""
+    return getattr(agent, "isolation", "task") == "process"
 
 
 def load(spec: str, shipped: Mapping[str, str] | None = None) -> Agent:

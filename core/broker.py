@@ -70,6 +70,7 @@ from core.model import Cause, Person
 from core.question import ConfirmField
 from core.safe import Safe
 from core.shelf import Shelf
+from core.stops import Stops
 from core.store import Store
 
 NO_RUN = run.UNKNOWN
@@ -90,9 +91,10 @@ class Broker(Looks):
         self.committer = Committer(store, spans or Spans())
         self.safe = Safe(self, self.committer, self.shelf)
         self.cards = Cards(store, self.committer)
+        self.stops = Stops(store, self.committer)
         self._confirm_ms = confirm_ms
         self._watched: dict[str, list[Callable[[], None]]] = {}
-        self._listening = [feed.listen("run", self._hinted) for feed in feeds]
+        self._listening = [feed.listen("run", self.hinted) for feed in feeds]
         for partition, feed in enumerate(feeds):
             self._listening.append(feed.listen("wrote", partial(store.wrote, partition)))
 
@@ -114,11 +116,9 @@ class Broker(Looks):
         Source: C01, C02, C07.
         """
         at = self.store.partition(event.request)
-        return (
-            NO_REQUEST
-            if at is None
-            else await self.committer.carry(request.reply, event, at, first=("request", event.request))
-        )
+        if at is None:
+            return NO_REQUEST
+        return await self.committer.carry(request.reply, event, at, first=("request", event.request))
 
     async def answers(self, events: Sequence[Reply]) -> list[Answered | Refusal]:
         """Answer several requests; each has a result of its own."""
@@ -269,7 +269,8 @@ class Broker(Looks):
 
         return end
 
-    def _hinted(self, id: str) -> None:
+    def hinted(self, id: str) -> None:
+        """Pass a hint about a run on to whoever watches it."""
         if id == LOOK:
             for callbacks in list(self._watched.values()):
                 for callback in tuple(callbacks):
@@ -331,8 +332,9 @@ async def open_broker(
     confirm_ms: int = 1_800_000,
     name: str = "sayso",
     block: float = 2.0,
+    hears: bool = True,
 ) -> AsyncGenerator[Broker]:
-    """Connect to Redis and open the broker: one link, and one feed reader per partition.
+    """Connect to Redis and open the broker: one link, one feed reader per partition (hears: none if it is told hints).
 
     Raises: `LinkDown`, `TooOld`, `TooNew`, `StoreError`.
     """
@@ -340,7 +342,8 @@ async def open_broker(
         link = await stack.enter_async_context(Link(url, name=name))
         store = Store(link, partitions=partitions, retention=retention)
         await store.open()
-        feeds = [await stack.enter_async_context(Feed(url, keys.feed, link, block=block)) for keys in store.keys]
+        heard = [Feed(url, keys.feed, link, block=block) for keys in store.keys if hears]
+        feeds = [await stack.enter_async_context(feed) for feed in heard]
         broker = Broker(store, feeds, spans=spans, confirm_ms=confirm_ms)
         stack.callback(broker.close)
         yield broker

@@ -15,26 +15,32 @@ import traceback
 from collections.abc import Callable
 
 from core.broker import Broker
-from core.errors import SaysoError
+from core.errors import SaysoError, StoreError
 from core.files import File, FileStore
 from core.hold import Hold
+from core.life.apart import Unyielding
 from core.life.decision import Refusal
 from core.life.event import Broke, Ended, Finish, Lost
 from core.life.result import Changed, Delivered
 from core.life.turn import effects_of
 from core.model import Cause
 from core.model import Run as Record
+from core.pace import Pace
 from core.replay import Diverged
 from core.run import Agent, Completed, Failed, Parked, Run, goes_on
 from core.trace import emit
-from core.turn import Pace, Turn, steadily
+from core.turn import Turn, steadily
 
 _log = logging.getLogger(__name__)
 DIVERGED = "the agent returned, but the journal holds {left!r}, which it did not come to again"
 
 
 class Job:
-    """A turn that this worker claimed."""
+    """A turn that this worker claimed.
+
+    proves: whether the end of its code is the end of its work; not so in a process of its own, which may leave others.
+    how: how it ended, once it did.
+    """
 
     def __init__(
         self,
@@ -47,7 +53,9 @@ class Job:
         pace: Pace,
         valid: Callable[[], bool],
         held: Callable[[int], None],
+        proves: bool = True,
     ) -> None:
+        self.how = ""
         self.run = taken.run
         self.fence = taken.fence
         self.worker = worker
@@ -59,12 +67,14 @@ class Job:
         self._pace = pace
         self._valid = valid
         self._held = held
+        self._proves = proves
         self._turn: Turn | None = None
         self._hold: Hold | None = None
         self._stop_cause: Cause | None = None
         self._stopped = False
         self._alarm: asyncio.TimerHandle | None = None
         self._shutting = False
+        self._urgent = False
 
     @property
     def ending(self) -> bool:
@@ -97,13 +107,18 @@ class Job:
 
     # ── from outside ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def stop(self, cause: Cause | None) -> None:
-        """Stop the code, for a cause; a stronger cause replaces it."""
+    def stop(self, cause: Cause | None, *, urgent: bool = False) -> None:
+        """Stop the code, for a cause; a stronger cause replaces it. urgent: do not wait for it any longer."""
+        hurried = urgent and self._stopped and not self._urgent
+        self._urgent = self._urgent or urgent
         self._stopped, self._stop_cause = True, cause
         if self._turn is not None:
             self._turn.stop(cause)
-        if self._alarm is None:
-            self._alarm = asyncio.get_running_loop().call_later(self._pace.cooperative, self._late)
+        if self._alarm is None or hurried:
+            if self._alarm is not None:
+                self._alarm.cancel()
+            after = 0.0 if hurried else self._pace.cooperative
+            self._alarm = asyncio.get_running_loop().call_later(after, self._late)
 
     def lose(self) -> None:
         """Forget the turn: its run is somebody else's now."""
@@ -121,8 +136,17 @@ class Job:
         self.stop("shutdown")
 
     def _late(self) -> None:
+        """The code was told to stop and did not: the conversation goes on without it, what it still records is void."""
         self.overdue = True
         emit("turn.overdue", run=self.run, fence=self.fence)
+        if self._proves and not self._shutting:
+            self._fencing = asyncio.create_task(self._fence_off(), name=f"fence {self.run}")
+
+    async def _fence_off(self) -> None:
+        try:
+            await self._broker.stops.unyielding(Unyielding(self.run, self.fence))
+        except StoreError as lost:
+            _log.warning("run %s does not stop, and that could not be recorded: %s", self.run, lost)
 
     # ── the code ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -167,6 +191,9 @@ class Job:
 
     async def _stopped_code(self, turn: Turn) -> None:
         """The code was cancelled and has ended: proof of that, or the run goes back to be taken up elsewhere."""
+        if not self._proves:
+            self._said("shutdown" if self._shutting else "stopped")
+            return
         if self._shutting:
             event = Lost(self.run, self.worker, gone=True, again=self._goes_on(turn), cause="shutdown")
             await turn.steady(lambda: self._broker.lost(event))
@@ -187,6 +214,9 @@ class Job:
 
     async def _fenced(self, turn: Turn) -> None:
         """Another turn has the run, or it was stopped without waiting for this one: only say that the work ended."""
+        if not self._proves:
+            self._said("fenced")
+            return
         event = await self._end_of(turn)
         await turn.steady(lambda: self._broker.ended(event))
         self._said("fenced")
@@ -219,6 +249,7 @@ class Job:
             self._said(changed.state)
 
     def _said(self, how: str, **more: str) -> None:
+        self.how = how
         emit("turn.broke" if how == "broke" else "turn.ended", run=self.run, fence=self.fence, how=how, **more)
 
     async def _finish(self, turn: Turn, outcome: Completed | Failed) -> Changed | Refusal:

@@ -60,6 +60,7 @@ class Link:
     """
 
     def __init__(self, url: str, *, name: str = "sayso", patience: float = 2.0) -> None:
+        self.url = url
         self.commands = 0
         self.batches = 0
         self.reconnects = 0

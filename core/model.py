@@ -104,13 +104,14 @@ class Person(Value):
 
 
 class Turn(Value):
-    """One stretch of work of a run, under one fence. held: it waits and keeps its code; again: lost, it goes on."""
+    """One stretch of work of a run. held: it waits in memory; again: lost, it goes on; code: its process, if apart."""
 
     fence: int
     worker: str
     since_ms: int
     held: bool = False
     again: bool = True
+    code: str = ""
 
 
 class Grant(Value):
@@ -309,10 +310,7 @@ EventType = Literal[
 
 
 class Event(Value):
-    """One entry of a conversation's journal: what pages and programs are told.
-
-    data: merged into the wire form beside `type`, `run` and `at`.
-    """
+    """One entry of a conversation's journal, as pages and programs are told; `data` stands beside the other fields."""
 
     type: EventType
     run: str | None = None

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from core import remains
 from core.broker import Broker
 from core.errors import StoreError
 from core.lease import identity, is_gone
@@ -146,8 +147,10 @@ class Sweeper:
         found = await self._broker.store.read(partition, [("run", run) for run in claims])
         for run in claims:
             model = found["run", run].model
-            if gone or not (isinstance(model, Run) and _waits(model, id)):
-                await self._settle(run, id, gone=gone)
+            here = model if isinstance(model, Run) else None
+            proved = gone and (here is None or await remains.end(here, id))
+            if proved or here is None or not _waits(here, id):
+                await self._settle(run, id, gone=proved)
         await self._broker.swept(Swept(id, open=bool(await self._claims(partition, id))), partition)
 
     async def _ghost(self, partition: int, id: str) -> Incarnation | None:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from itertools import count
 from typing import NoReturn, TypeVar
 
@@ -23,6 +22,7 @@ from core.life.draft import StepName
 from core.life.event import Append, Begin
 from core.life.result import Delivered, Kept
 from core.model import Cause, Entry, Event, EventType, Json, Run, Step
+from core.pace import Pace
 from core.replay import Tape
 from core.secret import Secret, Veil
 from core.trace import emit
@@ -35,27 +35,11 @@ waited_for: ContextVar[bool] = ContextVar("waited_for", default=False)  # the co
 
 
 class Parking(BaseException):  # it is no error
-    """The turn is parked: the code is left, and called again when its questions are answered."""
+    """The turn is parked: the code is left, and called again when it is answered."""
 
 
 class NotAskable(SaysoError):
     """A question that nobody could answer; the text names the field and the rule."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """The spans of a worker, in seconds.
-
-    hot: how long a turn that asks is held before it is parked. look: the longest pause between two looks at what is
-    owed. ready: the same for runs to start. cooperative: how long a cancelled turn may take to end by itself.
-    grace: how long turns may go on when their worker shuts down.
-    """
-
-    hot: float = 2.0
-    look: float = 2.0
-    ready: float = 1.0
-    cooperative: float = 5.0
-    grace: float = 5.0
 
 
 class Turn:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Protocol, Self
 
+from core import remains
+from core.apart import Apart
 from core.broker import Broker
 from core.errors import StoreError
 from core.feed import LOOK, Subscription
@@ -22,10 +24,13 @@ from core.files import FileStore
 from core.job import Job
 from core.life.decision import Refusal
 from core.life.event import Lost
+from core.life.result import Delivered
 from core.model import Cause
+from core.pace import Pace
 from core.run import Agent
+from core.template import Template
 from core.trace import emit
-from core.turn import Pace
+from core.turn import steadily
 
 _log = logging.getLogger(__name__)
 
@@ -40,11 +45,46 @@ class Holding(Protocol):
         ...
 
 
+class Working(Protocol):
+    """A claimed turn, as this file sees it; `Job` and `Apart` are such."""
+
+    run: str
+    fence: int
+    worker: str
+    overdue: bool
+
+    @property
+    def ending(self) -> bool:
+        """Whether it was told to stop, or lost its run."""
+        ...
+
+    async def work(self) -> None:
+        """Run it, and record how it ended."""
+        ...
+
+    def stop(self, cause: Cause | None, *, urgent: bool = False) -> None:
+        """Stop it, for a cause."""
+        ...
+
+    def lose(self) -> None:
+        """Forget it: its run is somebody else's now."""
+        ...
+
+    def let_go(self) -> None:
+        """Park it as soon as only questions are outstanding."""
+        ...
+
+    def shut_down(self) -> None:
+        """Stop it because the worker ends."""
+        ...
+
+
 class Worker:
     """Runs turns for as long as the context lasts; leaving it parks, ends or gives back what runs.
 
     agents: finds an agent by name, raising `SaysoError` in words. slots: turns that run at the same time.
-    pausing: agents whose runs wait for a person when this worker is lost (`on_lost="pause"`).
+    pausing: agents whose runs wait for a person when this worker is lost (`on_lost="pause"`). apart: agents whose turns
+    run in processes of their own, forked from `template`, and whether their runs go on by themselves.
     """
 
     def __init__(
@@ -57,6 +97,8 @@ class Worker:
         slots: int = 64,
         pace: Pace | None = None,
         pausing: frozenset[str] = frozenset(),
+        apart: Mapping[str, bool] | None = None,
+        template: Template | None = None,
     ) -> None:
         self._broker = broker
         self._lease = lease
@@ -65,9 +107,11 @@ class Worker:
         self._slots = slots
         self._pace = pace or Pace()
         self._pausing = pausing
+        self._apart = dict(apart or {}) if template is not None else {}
+        self._template = template
         self._tasks: set[asyncio.Task[None]] = set()
         self._claiming: set[str] = set()
-        self._jobs: dict[str, list[Job]] = {}
+        self._jobs: dict[str, list[Working]] = {}
         self._held = 0
         self._full = False
         self._wakes: list[Subscription] = []
@@ -109,7 +153,7 @@ class Worker:
         """Runs whose code was told to stop and did not end in time."""
         return [job.run for job in self._all() if job.overdue]
 
-    def _all(self) -> list[Job]:
+    def _all(self) -> list[Working]:
         return [job for jobs in self._jobs.values() for job in jobs]
 
     def _count(self, change: int) -> None:
@@ -169,16 +213,7 @@ class Worker:
                 emit("claim.declined", run=run, code=taken.code)
                 return
             emit("run.claimed", run=run, fence=taken.fence, worker=worker)
-            job = Job(
-                self._broker,
-                taken,
-                worker,
-                agents=self._agents,
-                files=self._files,
-                pace=self._pace,
-                valid=lambda: self._lease.valid() and self._lease.id == worker,
-                held=self._count,
-            )
+            job = await self._job(taken, worker)
             with self._kept(job):
                 await job.work()
         except StoreError as lost:
@@ -186,8 +221,38 @@ class Worker:
         except Exception:  # noqa: BLE001  # the edge of a task: it ends this turn only
             _log.exception("the turn of run %s ended by an error of ours", run)
 
+    async def _job(self, taken: Delivered, worker: str) -> Working:
+        """A claimed turn, in this process or in one of its own, as its agent wants it."""
+
+        def valid() -> bool:
+            return self._lease.valid() and self._lease.id == worker
+
+        if self._apart and self._template is not None:
+            record = await steadily(lambda: self._broker.peek(taken.run), valid)
+            if record is not None and record.agent in self._apart:
+                return Apart(
+                    self._broker,
+                    taken,
+                    worker,
+                    template=self._template,
+                    pace=self._pace,
+                    valid=valid,
+                    held=self._count,
+                    again=self._apart[record.agent],
+                )
+        return Job(
+            self._broker,
+            taken,
+            worker,
+            agents=self._agents,
+            files=self._files,
+            pace=self._pace,
+            valid=valid,
+            held=self._count,
+        )
+
     @contextmanager
-    def _kept(self, job: Job) -> Generator[None]:
+    def _kept(self, job: Working) -> Generator[None]:
         self._jobs.setdefault(job.run, []).append(job)
         try:
             yield
@@ -243,13 +308,16 @@ class Worker:
         for job in tuple(self._jobs.get(run, ())):
             fenced = any(turn.fence == job.fence for turn in turns)
             if job.worker == worker and (found is None or found.state == "stopping" or fenced):
-                job.stop(cause)
+                job.stop(cause, urgent=found is not None and found.urgent)
 
     async def _give_back(self, partition: int, worker: str, stray: set[str]) -> set[str]:
         """Settle claims without a turn here: their commit or its answer was lost on the way. Twice seen is enough."""
         held = {run for run, _ in await self._broker.store.due(partition, "claims", of=worker, limit=10_000)}
         held -= {*self._jobs, *self._claiming}
         for run in held & stray:
+            found = await self._broker.peek(run)
+            if found is not None and not await remains.end(found, worker):
+                continue
             emit("claim.lost", run=run, worker=worker)
             await self._broker.lost(Lost(run, worker, gone=True, again=True, cause="shutdown"))
         return held - stray

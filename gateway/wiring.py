@@ -12,6 +12,7 @@ from core.broker import Broker, open_broker
 from core.files import FileStore
 from core.keys import Retention
 from core.life.draft import Spans
+from core.pace import Pace
 from core.people import People
 from core.ticket import Tickets
 from gateway.open_redis import open_redis
@@ -35,6 +36,18 @@ async def opened(settings: Settings, *, name: str = "sayso", vault: bool = True)
 
     Raises: `RedisUnavailable`, `StoreError`, `CannotStart`.
     """
+    async with open_redis(settings) as url, at(settings, url, name=name) as broker:
+        if vault:
+            broker.safe.vault = await unlock(settings, broker)
+        yield broker
+
+
+@asynccontextmanager
+async def at(settings: Settings, url: str, *, name: str, hears: bool = True) -> AsyncGenerator[Broker]:
+    """The broker on a Redis at an address. hears: whether it reads hints itself.
+
+    Raises: `StoreError`.
+    """
     spans = Spans(
         held_grace_ms=_ms(settings.pickup_grace),
         free_ms=_ms(settings.free_after_stop),
@@ -47,19 +60,15 @@ async def opened(settings: Settings, *, name: str = "sayso", vault: bool = True)
         forestalled_ms=_ms(settings.early_cancel_keep),
         history_cap=settings.history_cap,
     )
-    async with (
-        open_redis(settings) as url,
-        open_broker(
-            url,
-            retention=retention,
-            spans=spans,
-            confirm_ms=_ms(settings.confirm_deadline),
-            name=name,
-            block=settings.feed_block,
-        ) as broker,
-    ):
-        if vault:
-            broker.safe.vault = await unlock(settings, broker)
+    async with open_broker(
+        url,
+        retention=retention,
+        spans=spans,
+        confirm_ms=_ms(settings.confirm_deadline),
+        name=name,
+        block=settings.feed_block,
+        hears=hears,
+    ) as broker:
         yield broker
 
 
@@ -81,6 +90,18 @@ def people(broker: Broker) -> People:
 def tickets(settings: Settings, broker: Broker) -> Tickets:
     """Links to give a secret."""
     return Tickets(broker, people(broker).person, public_url=settings.public_url, life=settings.secret_link)
+
+
+def pace(settings: Settings) -> Pace:
+    """The spans of turns."""
+    return Pace(
+        hot=settings.hot_window,
+        look=settings.index_look,
+        cooperative=settings.stop_cooperative,
+        terminate=settings.stop_terminate,
+        kill=settings.stop_kill,
+        verify=settings.stop_verify,
+    )
 
 
 def files(settings: Settings) -> FileStore:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 
-from core.agent import Agent, NoAgent, goes_on
+from core.agent import Agent, NoAgent, goes_on, runs_apart
 from core.lease import Lease
-from core.turn import Pace
+from core.template import Template, command
 from core.worker import Worker
 from gateway import agents, wiring
 from gateway.cannot_start import CannotStart
@@ -35,7 +35,6 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
             raise NoAgent(f"there is no agent {name!r}; known names: {', '.join(known)}")
         return known[name]
 
-    pace = Pace(hot=settings.hot_window, look=settings.index_look, cooperative=settings.stop_cooperative)
     async with AsyncExitStack() as stack:
         if until_stdin_closes:
             stack.callback(watch_stdin(stop))
@@ -44,7 +43,22 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
         files = wiring.files(settings)
         await stack.enter_async_context(files_kept(files))
         pausing = frozenset(name for name, one in known.items() if not goes_on(one))
-        worker = Worker(broker, lease, found, files=files, slots=settings.runs_at_once, pace=pace, pausing=pausing)
+        apart = {name: goes_on(one) for name, one in known.items() if runs_apart(one)}
+        template = None
+        if apart:
+            template = await stack.enter_async_context(Template(command("gateway.template")))
+            await template.warm()
+        worker = Worker(
+            broker,
+            lease,
+            found,
+            files=files,
+            slots=settings.runs_at_once,
+            pace=wiring.pace(settings),
+            pausing=pausing,
+            apart=apart,
+            template=template,
+        )
         await stack.enter_async_context(worker)
         calm_collector()
         await stop.wait()

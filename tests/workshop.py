@@ -15,8 +15,8 @@ from core.life.event import Reply, Said
 from core.life.result import Answered, Sent
 from core.model import Entry, Event, Json, Person
 from core.model import Run as Record
+from core.pace import Pace
 from core.question import Accepted, AnyField, ChoiceField, ConfirmField, Declined, Option, Request
-from core.turn import Pace
 from core.worker import Worker
 from tests.waiting import wait_until
 

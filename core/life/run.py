@@ -25,6 +25,7 @@ from core.question import Cancelled
 STRENGTH: dict[Cause, int] = {"user_canceled": 2, "deleted": 3}
 MOST_ENDED = 32
 DONE = {"completed": "already finished", "failed": "already failed", "canceled": "already canceled"}
+APART = Refusal("halted", "the run is stopping: its processes have to be seen to end, its own word is not enough")
 UNKNOWN = Refusal("unknown", "there is no such run; `/pending` lists those that can be resumed")
 
 
@@ -71,7 +72,7 @@ def finish(d: Draft, e: Finish) -> Changed | Refusal:
     if run.turn is None or run.turn.fence != e.fence:
         return Refusal("fenced", f"run {e.run!r} has a newer turn")
     if run.state == "stopping" and run.cause in DISCARDING:
-        return ended(d, Ended(run.id, e.fence, "finished", run.effects))
+        return APART if run.turn.code else ended(d, Ended(run.id, e.fence, "finished", run.effects))
     if run.steered > max(e.took, run.took) + len(e.untaken):
         return Refusal("steered", f"run {e.run!r} was told something more: take it in, then finish")
     conversation, run = close_all(d, conversation, run, Cancelled(cause="turn_failed"))
@@ -102,6 +103,8 @@ def broke(d: Draft, e: Broke) -> Changed | Refusal:
     if run.turn is None or run.turn.fence != e.fence:
         return Refusal("fenced", f"run {e.run!r} has a newer turn")
     if run.state == "stopping":
+        if run.turn.code:
+            return APART
         run = d.save_run(run, error=e.error)
         return ended(d, Ended(run.id, e.fence, "finished", run.effects))
     run = _rest(d, run)

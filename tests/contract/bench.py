@@ -17,9 +17,9 @@ from core.card import Card
 from core.files import FileStore
 from core.life.draft import Spans
 from core.model import Json, Person, Run
+from core.pace import Pace
 from core.question import Request
 from core.sweeper import Sweeper
-from core.turn import Pace
 from tests.fakes import NARROW, WIDE, FakeChats, FakePlatform, Message
 from tests.waiting import wait_until
 from tests.workshop import QUICK, Body, Workshop

@@ -10,8 +10,8 @@ from core.agent import Denied, Run, StepFailed
 from core.broker import open_broker
 from core.life.result import Answered, Resumed
 from core.model import Json
+from core.pace import Pace
 from core.sweeper import Sweeper
-from core.turn import Pace
 from tests.proves import proves
 from tests.workshop import ANN, PATIENT, QUICK, Gate, Workshop, options
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from core.agent import FunctionAgent, Run, agent
 from core.broker import open_broker
 from core.lease import Lease
+from core.pace import Pace
 from core.trace import Event, subscribe
-from core.turn import Pace
 from core.worker import Worker
 
 SPAN = 1.0

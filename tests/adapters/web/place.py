@@ -16,7 +16,7 @@ from core.accounts import SCOPES, Accounts, Scope
 from core.broker import Broker
 from core.lease import Lease
 from core.model import Json, Person
-from core.turn import Pace
+from core.pace import Pace
 from core.worker import Worker
 from gateway import wiring
 from gateway.settings import Settings

@@ -1,0 +1,275 @@
+"""A claimed turn whose code runs in a process of its own, as the worker sees it: started, driven, ended, seen to end.
+
+    worker ──talk──▶ the turn's process     begin, stop, lose, let_go, hint        ──▶ held, how it ended
+    worker ──reins──▶ its keeper            terminate, kill                        ──▶ code, over, empty
+
+The turn's process records its work itself, under its fence. That the work ended is recorded here, and only when its
+keeper says that nothing of the tree lives any more. This file must not know how a process is made (`template.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import signal
+import socket
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
+
+from core.broker import Broker
+from core.errors import SaysoError
+from core.ladder import Ladder, Rung
+from core.life.apart import Placed
+from core.life.decision import Refusal
+from core.life.event import Broke, Ended, Lost
+from core.life.result import Delivered
+from core.life.turn import effects_of
+from core.model import Cause, Json
+from core.pace import Pace
+from core.template import Template
+from core.trace import emit
+from core.turn import steadily
+
+_log = logging.getLogger(__name__)
+EVIDENCE = {"cooperative": "cooperative", "terminate": "terminated", "kill": "killed", "unconfirmed": "killed"}
+RECORDED = frozenset({"parked", "completed", "failed", "broke"})
+"""How a turn ended, when its own process has recorded that"""
+
+
+class Apart:
+    """A turn that this worker claimed, and that runs in a process of its own."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        taken: Delivered,
+        worker: str,
+        *,
+        template: Template,
+        pace: Pace,
+        valid: Callable[[], bool],
+        held: Callable[[int], None],
+        again: bool,
+    ) -> None:
+        self.run = taken.run
+        self.fence = taken.fence
+        self.worker = worker
+        self.overdue = False
+        self._halt = taken.halt
+        self._broker = broker
+        self._template = template
+        self._pace = pace
+        self._valid = valid
+        self._held = held
+        self._holds = 0
+        self._again = again
+        self._how = ""
+        self._status: int | None = None
+        self._stopped = False
+        self._lost = False
+        self._shutting = False
+        self._hurried = False
+        self._talk: asyncio.StreamWriter | None = None
+        self._reins: asyncio.StreamWriter | None = None
+        self._early: list[dict[str, Json]] = []
+        self._ladder = Ladder(
+            (
+                Rung("cooperative", _nothing, pace.cooperative),
+                Rung("terminate", lambda: self._rein(b"t"), pace.terminate),
+                Rung("kill", lambda: self._rein(b"k"), pace.kill + pace.verify),
+                Rung("unconfirmed", self._late, 0.0),
+            )
+        )
+
+    @property
+    def ending(self) -> bool:
+        """Whether the turn was told to stop, or lost its run."""
+        return self._stopped or self._lost
+
+    # ── from outside ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def stop(self, cause: Cause | None, *, urgent: bool = False) -> None:
+        """Stop the turn, for a cause; a stronger cause replaces it. urgent: take the next step of the ladder now."""
+        began, self._stopped = self._stopped, True
+        hurry, self._hurried = urgent and not self._hurried, self._hurried or urgent
+        self._say({"stop": cause})
+        self._ladder.begin()
+        if hurry and began:
+            self._ladder.hurry()
+
+    def lose(self) -> None:
+        """End the turn: its run is somebody else's now."""
+        if not self._lost:
+            self._lost = True
+            self._say({"lose": True})
+            self._ladder.begin()
+
+    def let_go(self) -> None:
+        """Park as soon as only questions are outstanding."""
+        self._say({"let_go": True})
+
+    def shut_down(self) -> None:
+        """Stop the turn because the worker ends; the run goes on elsewhere."""
+        if not self._stopped:
+            self._shutting = True
+        self.stop("shutdown")
+
+    def _say(self, words: dict[str, Json]) -> None:
+        if self._talk is None:
+            self._early.append(words)
+        elif not self._talk.is_closing():
+            self._talk.write(json.dumps(words).encode() + b"\n")
+
+    def _rein(self, letter: bytes) -> None:
+        if self._reins is not None and not self._reins.is_closing():
+            self._reins.write(letter)
+
+    def _late(self) -> None:
+        self.overdue = True
+        emit("turn.overdue", run=self.run, fence=self.fence)
+
+    # ── its life ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def work(self) -> None:
+        """Have the turn run, and record that its work ended."""
+        order: dict[str, Json] = {
+            "mark": f"{self.run}:{self.fence}",
+            "run": self.run,
+            "fence": self.fence,
+            "halt": self._halt,
+            "worker": self.worker,
+            "url": self._broker.store.link.url,
+        }
+        try:
+            reins, talk = await self._template.order(order)
+        except SaysoError as error:
+            await self._broke(str(error))
+            return
+        try:
+            proved = await self._watched(reins, talk)
+        finally:
+            self._ladder.stop()
+            self._held(-self._holds)
+        if proved:
+            await self._settle()
+        else:
+            self._late()
+            _log.error("the keeper of run %s ended without a word: nobody saw the end of its turn", self.run)
+
+    async def _watched(self, reins: socket.socket, talk: socket.socket) -> bool:
+        """Drive the turn until its keeper says that nothing of it lives; False when the keeper ends without that."""
+        hear_reins, self._reins = await _stream(reins)
+        hear_talk, talk_out = await _stream(talk)
+        unwatch = self._broker.watch(self.run, lambda: self._say({"hint": self.run}))
+        listening = asyncio.create_task(self._listen(hear_talk), name=f"talk {self.run}")
+        try:
+            async for line in _lines(hear_reins):
+                words = json.loads(line)
+                if "code" in words:
+                    await self._place(str(words["code"]), talk_out)
+                elif "over" in words:
+                    self._status = int(words["over"])
+                    if words["left"]:
+                        emit("turn.left_behind", run=self.run, count=int(words["left"]))
+                elif words.get("empty"):
+                    await listening
+                    return True
+            return False
+        finally:
+            unwatch()
+            listening.cancel()
+            await asyncio.gather(listening, return_exceptions=True)
+            for writer in (self._reins, talk_out):
+                writer.close()
+
+    async def _place(self, code: str, talk: asyncio.StreamWriter) -> None:
+        """Put on record where the turn runs, and only then let it begin."""
+        placed = await steadily(lambda: self._broker.stops.placed(Placed(self.run, self.fence, code)), self._valid)
+        if isinstance(placed, Refusal):
+            self._lost = placed.code in ("fenced", "gone")
+            self._stopped = not self._lost
+            self._rein(b"k")
+            return
+        emit("turn.placed", run=self.run, fence=self.fence, code=code)
+        self._talk = talk
+        self._say({"begin": True})
+        for words in self._early:
+            self._say(words)
+        self._early.clear()
+
+    async def _listen(self, talk: asyncio.StreamReader) -> None:
+        """Hear from the turn's process until it ends."""
+        async for line in _lines(talk):
+            words = json.loads(line)
+            if "held" in words:
+                change = int(words["held"])
+                self._holds += change
+                self._held(change)
+            if "how" in words:
+                self._how = str(words["how"])
+
+    # ── its end ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _settle(self) -> None:
+        """Record that nothing of the turn works any more, as far as its process has not recorded it."""
+        how = self._how
+        if how in RECORDED:
+            pass
+        elif self._shutting:
+            event = Lost(self.run, self.worker, gone=True, again=self._again, cause="shutdown")
+            await steadily(lambda: self._broker.lost(event), self._valid)
+            how = "shutdown"
+        elif self._stopped or self._lost or how:
+            how = "stopped" if self._stopped else "fenced"
+            ended = await self._ended()
+            if isinstance(ended, Refusal) and ended.code == "conflict":
+                await self._broke("the agent's code was cancelled, but nobody asked the run to stop")
+                return
+        else:
+            await self._broke(_words(self._status))
+            return
+        emit("turn.ended", run=self.run, fence=self.fence, how=how)
+
+    async def _ended(self) -> object:
+        steps = await steadily(lambda: self._broker.steps(self.run), self._valid)
+        record = await steadily(lambda: self._broker.peek(self.run), self._valid)
+        if record is not None and record.root != self.run:
+            steps = await steadily(lambda: self._broker.steps(record.root), self._valid)
+        effects = effects_of([step for _, step in steps if step.kind == "done" or step.fence <= self.fence])
+        by = EVIDENCE.get(self._ladder.step, "cooperative")
+        event = Ended(self.run, self.fence, by=by, effects=effects, worker=self.worker)
+        return await steadily(lambda: self._broker.ended(event), self._valid)
+
+    async def _broke(self, words: str) -> None:
+        _log.error("run %s broke: %s", self.run, words)
+        broke = await steadily(lambda: self._broker.broke(Broke(self.run, self.fence, words)), self._valid)
+        if isinstance(broke, Refusal):
+            await self._ended()
+        emit("turn.broke", run=self.run, fence=self.fence, how="broke")
+
+
+async def _stream(ours: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    ours.setblocking(False)
+    return await asyncio.open_unix_connection(sock=ours)
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncGenerator[bytes]:
+    """The whole lines that come, until the other end is gone, however it went."""
+    with suppress(ConnectionError):
+        async for line in stream:
+            if line.endswith(b"\n"):
+                yield line
+
+
+def _words(status: int | None) -> str:
+    """How a process ended that nobody told to, in words for people."""
+    if status is not None and status < 0:
+        name = signal.Signals(-status).name
+        more = "; perhaps the machine was out of memory" if name == "SIGKILL" else ""
+        return f"the agent's process was ended by {name}{more}"
+    return f"the agent's process ended by itself with status {status}"
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,148 @@
+"""The keeper: a small process between a worker and a turn that runs apart. The turn's whole tree hangs on it.
+
+It is the subreaper of the tree: whatever a turn starts and leaves behind, also in a session of its own, becomes the
+keeper's child and is found and ended with it. It reports over `reins`, one JSON object a line:
+
+    {"code": ...}                       the turn's process exists, and waits for its word to begin
+    {"over": status, "left": n}         it ended (negative: by this signal) and n processes were left behind
+    {"empty": true}                     nothing of the tree lives any more; the keeper ends with that
+
+and takes single letters: `t` terminate, `k` kill. When the reins break, the worker is gone, and all of it is killed.
+It is forked, has no event loop and imports nothing of Sayso but `tree`. Source: prctl(2), PR_SET_CHILD_SUBREAPER.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import FrameType
+from typing import NoReturn
+
+from core import tree
+
+SUBREAPER = 36
+LOOK = 0.02
+"""seconds between two looks while something is being ended"""
+LEFTOVERS = 2.0
+"""seconds that processes which a turn left behind have after SIGTERM"""
+
+
+def keep(reins: socket.socket, talk: socket.socket, mark: str, turn: Callable[[socket.socket], None]) -> NoReturn:
+    """Be the keeper of a turn that runs in a child of this process, until nothing of it is left.
+
+    talk: the turn's own line to the worker; whoever has the other end sees that the turn's process is gone.
+    """
+    os.setsid()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # who ends the tree ends it by name; the keeper goes last
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.environ[tree.MARK] = mark  # noqa: TID251  # no setting: what all that the turn starts inherits
+    child = os.fork()
+    if not child:
+        _be(reins, talk, turn)
+    talk.close()
+    keeper = _Keeper(reins, child)
+    keeper.say(code=str(tree.code_of(child, mark)))
+    keeper.stay()
+    os._exit(0)
+
+
+def _be(reins: socket.socket, talk: socket.socket, turn: Callable[[socket.socket], None]) -> NoReturn:
+    """Run the turn in the process that was made for it; what it leaves on threads ends with it."""
+    status = 1
+    try:
+        reins.close()
+        os.setsid()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
+        turn(talk)
+        status = 0
+    finally:
+        with suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _wake(number: int, frame: FrameType | None) -> None:
+    """A child ended; that the signal came wakes the keeper, and it looks by itself."""
+
+
+class _Keeper:
+    """What a keeper knows: whether the turn's own process ended, and how hard the rest is to be ended."""
+
+    def __init__(self, reins: socket.socket, child: int) -> None:
+        self._reins = reins
+        self._child = child
+        self._over = False
+        self._killing = False
+        self._kill_at = float("inf")
+        self._held = True  # the worker holds the other end of the reins
+
+    def say(self, **words: object) -> None:
+        """Report; a worker that is gone hears nothing."""
+        with suppress(OSError):
+            self._reins.sendall(json.dumps(words).encode() + b"\n")
+
+    def stay(self) -> None:
+        """Wait until nothing of the tree is left."""
+        waking, woken = os.pipe()
+        os.set_blocking(woken, False)
+        os.set_blocking(waking, False)
+        signal.signal(signal.SIGCHLD, _wake)
+        signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+        while True:
+            self._reap()
+            if self._over and not tree.descendants(os.getpid()):
+                self.say(empty=True)
+                return
+            if time.monotonic() >= self._kill_at:
+                self._killing = True
+            if self._killing:
+                tree.tell(tree.descendants(os.getpid()), signal.SIGKILL)
+            watched = [waking, self._reins] if self._held else [waking]
+            ready, _, _ = select.select(watched, [], [], LOOK if self._over or self._killing else None)
+            if waking in ready:
+                with suppress(BlockingIOError):
+                    os.read(waking, 512)
+            if self._reins in ready:
+                self._obey()
+
+    def _obey(self) -> None:
+        """Do what the worker says; when it is gone, end everything."""
+        try:
+            words = self._reins.recv(64)
+        except OSError:
+            words = b""
+        self._held = bool(words)
+        if not words or b"k" in words:
+            self._killing = True
+        elif b"t" in words:
+            tree.tell(tree.descendants(os.getpid()), signal.SIGTERM)
+
+    def _reap(self) -> None:
+        """Take leave of children that ended; of the turn's own process, tell how."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            if pid == self._child:
+                self._over = True
+                others = tree.descendants(os.getpid())
+                self.say(over=os.waitstatus_to_exitcode(status), left=len(others))
+                if others:
+                    tree.tell(others, signal.SIGTERM)
+                    self._kill_at = time.monotonic() + LEFTOVERS

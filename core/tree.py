@@ -1,0 +1,158 @@
+"""Trees of operating system processes: how one is named for good, whether anything of it is left, how it is ended.
+
+A code names the process that leads a turn: host, boot, pid namespace, pid, start in clock ticks, and a mark that all
+its descendants carry in their environment. Nothing counts as proof from another host or namespace. Reads `/proc`; where
+there is none (no Linux) only the process itself and its group are known. This file knows no run and no Redis.
+Source: DESIGN section 4 (proof), proc(5).
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+PROC = Path("/proc")
+MARK = "SAYSO_TURN"
+"""Name of the environment variable that carries the mark."""
+DEAD = ("Z", "X", "x", "")
+
+
+class Line(NamedTuple):
+    """What `/proc/<pid>/stat` says of a process."""
+
+    state: str
+    parent: int
+    group: int
+    session: int
+    ticks: int
+
+
+class Code(NamedTuple):
+    """The name of the process that leads a turn."""
+
+    host: str
+    boot: str
+    namespace: str
+    pid: int
+    ticks: int
+    mark: str
+
+    def __str__(self) -> str:
+        return "|".join(str(part) for part in self)
+
+    @property
+    def here(self) -> bool:
+        """Whether it can be looked at from this process: same host, same boot, same pid namespace."""
+        return (self.host, self.boot, self.namespace) == (host(), boot(), namespace())
+
+
+def code_of(pid: int, mark: str) -> Code:
+    """Name a process of this host."""
+    line = stat(pid)
+    return Code(host(), boot(), namespace(), pid, line.ticks if line is not None else 0, mark)
+
+
+def parsed(text: str) -> Code | None:
+    """Read a code back; None when it is none."""
+    parts = text.split("|")
+    if len(parts) != 6 or not parts[3].isdigit() or not parts[4].isdigit():
+        return None
+    return Code(parts[0], parts[1], parts[2], int(parts[3]), int(parts[4]), parts[5])
+
+
+def left(code: Code) -> list[int] | None:
+    """List what is alive of a tree: the leader, its session and group, whoever carries the mark.
+
+    None: it cannot be told from here. A host that was booted anew has nothing of it.
+    """
+    if code.host != host():
+        return None
+    if code.boot != boot():
+        return []
+    if code.namespace != namespace():
+        return None
+    return [pid for pid, line in living() if _belongs(pid, line, code)]
+
+
+def _belongs(pid: int, line: Line, code: Code) -> bool:
+    if pid == code.pid:
+        return not code.ticks or line.ticks == code.ticks
+    return code.pid in (line.session, line.group) or _marked(pid, code.mark)
+
+
+def _marked(pid: int, mark: str) -> bool:
+    try:
+        environment = (PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return False
+    return f"{MARK}={mark}".encode() in environment.split(b"\0")
+
+
+def descendants(pid: int) -> list[int]:
+    """List the living descendants of a process, children before theirs."""
+    children: dict[int, list[int]] = {}
+    for other, line in living():
+        children.setdefault(line.parent, []).append(other)
+    found: list[int] = []
+    front = [pid]
+    while front:
+        front = [child for parent in front for child in children.get(parent, ())]
+        found += front
+    return found
+
+
+def tell(pids: Iterable[int], number: signal.Signals) -> None:
+    """Send a signal to processes; one that is gone is none the worse. A stopped one is woken to take a mild one."""
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+            if number is not signal.SIGKILL:
+                os.kill(pid, signal.SIGCONT)
+
+
+def living() -> list[tuple[int, Line]]:
+    """List the processes that are alive, with what is known of them."""
+    try:
+        names = [one.name for one in PROC.iterdir()]
+    except OSError:
+        return []
+    found = ((int(name), stat(int(name))) for name in names if name.isdigit())
+    return [(pid, line) for pid, line in found if line is not None and line.state not in DEAD]
+
+
+def stat(pid: int) -> Line | None:
+    """Read what is known of a process; None when there is none."""
+    fields = _read(PROC / str(pid) / "stat").rpartition(")")[2].split()
+    if len(fields) < 20:
+        return None
+    return Line(fields[0], int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+
+
+def host() -> str:
+    """Name this host."""
+    return _read(Path("/etc/machine-id")) or platform.node()
+
+
+def boot() -> str:
+    """Name this host's life since it was booted."""
+    return _read(PROC / "sys/kernel/random/boot_id")
+
+
+def namespace() -> str:
+    """Name this process's pid namespace."""
+    try:
+        return str((PROC / "self/ns/pid").readlink())
+    except OSError:
+        return ""
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

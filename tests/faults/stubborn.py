@@ -1,0 +1,82 @@
+"""An agent whose turns want a process of their own, and resist in every way that a turn can: chosen by what is said.
+
+What is said is a word and a folder: lines with the ids of processes that have begun go to the file `here` in it, and
+what has an effect to `target`.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from core.agent import Run, agent
+
+LATE = "import sys, time, pathlib; time.sleep(3); pathlib.Path(sys.argv[1]).open('a').write('late\\n')"
+DEAF = (
+    "import signal, time; [signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; "
+    "print('deaf', flush=True); time.sleep(600)"
+)
+
+
+def _note(file: Path, text: str) -> None:
+    with file.open("a", encoding="utf-8") as out:
+        out.write(f"{text}\n")
+
+
+def _late(target: Path) -> None:
+    threading.Event().wait(3)  # a thread cannot be cancelled
+    _note(target, "late")
+
+
+def _turn_for_ever() -> None:
+    while True:
+        pass
+
+
+@agent("stubborn", isolation="process")
+async def stubborn(run: Run, message: str) -> str | None:
+    """Resist."""
+    how, _, folder = message.partition(" ")
+    here, target = Path(folder) / "here", Path(folder) / "target"
+    _note(here, str(os.getpid()))
+    match how:
+        case "confirm":
+            said = await run.ask("Who?")
+            _note(target, said)
+            return f"hello {said}"
+        case "cooperative":
+            await asyncio.Event().wait()
+        case "busy":
+            _turn_for_ever()
+        case "swallow":
+            while True:
+                try:
+                    await asyncio.Event().wait()
+                except asyncio.CancelledError:
+                    _note(target, "swallowed")
+        case "deaf":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            _turn_for_ever()
+        case "thread":
+            await asyncio.to_thread(_late, target)
+        case "child":
+            child = await asyncio.create_subprocess_exec(sys.executable, "-c", LATE, str(target))
+            _note(here, str(child.pid))
+            await child.wait()
+        case "setsid":
+            child = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-c", DEAF), start_new_session=True, stdout=subprocess.PIPE
+            )
+            assert child.stdout is not None
+            await child.stdout.readline()
+            _note(here, str(child.pid))
+            await asyncio.Event().wait()
+        case "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case _:
+            pass
+    return "done"

@@ -1,0 +1,148 @@
+"""Turns in processes of their own: whatever they do, they can be ended, and are `canceled` only when nothing lives."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from core.agent import goes_on
+from core.broker import open_broker
+from core.lease import Lease
+from core.life.draft import Spans
+from core.model import Run
+from core.pace import Pace
+from core.sweeper import Sweeper
+from core.template import Template, command
+from core.tree import living
+from core.worker import Worker
+from tests.faults import stubborn
+from tests.gateway.shell import BASE
+from tests.waiting import wait_until
+from tests.workshop import ANN, Workshop
+
+RESIST = {
+    "cooperative": ("cooperative", 1),
+    "busy": ("terminated", 1),
+    "swallow": ("terminated", 1),
+    "deaf": ("killed", 1),
+    "thread": ("terminated", 1),
+    "child": ("cooperative", 2),
+    "setsid": ("killed", 2),
+}
+"""What a turn does -> by which step it ends, and how many processes it has."""
+PACE = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=0.2, terminate=0.3, kill=1.0, verify=1.0, grace=0.2)
+
+
+@pytest.fixture
+async def template(tmp_path: Path) -> AsyncGenerator[Template]:
+    """A template that knows the stubborn agent."""
+    settings = {
+        "SAYSO_AGENT": "tests.faults.stubborn:stubborn",
+        "SAYSO_DATA_DIR": str(tmp_path / "data"),
+        "SAYSO_HOT_WINDOW": "0.1",
+        "SAYSO_INDEX_LOOK": "0.05",
+        "SAYSO_STOP_COOPERATIVE": "0.2",
+    }
+    async with Template(command("gateway.template"), environment={**BASE, **settings}) as made:
+        yield made
+
+
+@pytest.fixture
+async def shop(redis_url: str, template: Template) -> AsyncGenerator[Workshop]:
+    """A broker with a worker whose turns run apart."""
+    apart = {"stubborn": goes_on(stubborn.stubborn)}
+    async with (
+        open_broker(redis_url, block=0.2, spans=Spans(free_ms=60_000)) as broker,
+        Sweeper(broker, look=0.05, span=1.0),
+    ):
+        made = Workshop(broker, {"stubborn": stubborn.stubborn})
+        async with (
+            Lease(broker, "worker", prefixes=("chat-",)) as held,
+            Worker(broker, held, made.find, pace=PACE, apart=apart, template=template),
+        ):
+            yield made
+
+
+def lines(folder: Path, name: str) -> list[str]:
+    """What was written into a file."""
+    file = folder / name
+    return file.read_text("utf-8").splitlines() if file.exists() else []
+
+
+async def begun(folder: Path, count: int = 1) -> list[int]:
+    """The processes of a turn, once they have begun."""
+    await wait_until(lambda: len(lines(folder, "here")) >= count, timeout=20)
+    return [int(line) for line in lines(folder, "here")]
+
+
+def alive(pids: list[int]) -> set[int]:
+    """Those that live."""
+    return {pid for pid, _ in living()} & set(pids)
+
+
+async def canceled(shop: Workshop, run: str, pids: list[int]) -> Run:
+    """Cancel, and wait for the end; at that moment nothing may live."""
+    await shop.broker.cancel(run, ANN)
+    ended = await shop.until(run, "canceled", timeout=20)
+    assert not alive(pids)
+    return ended
+
+
+async def test_a_turn_apart_asks_is_parked_and_goes_on_in_another_process(shop: Workshop, tmp_path: Path) -> None:
+    run = await shop.say(f"confirm {tmp_path}", to="stubborn")
+    await shop.until(run, "waiting", timeout=20)
+    first = await begun(tmp_path)
+    await wait_until(lambda: not alive(first), timeout=20)
+    await shop.answer(await shop.question(), "Bob")
+    await shop.until(run, "completed", timeout=20)
+    assert lines(tmp_path, "target") == ["Bob"]
+    assert len(set(lines(tmp_path, "here"))) == 2
+
+
+async def test_turns_that_resist_are_ended_with_all_they_started(shop: Workshop, tmp_path: Path) -> None:
+    runs: dict[str, tuple[str, list[int]]] = {}
+    for how, (_, count) in RESIST.items():
+        (tmp_path / how).mkdir()
+        run = await shop.say(f"{how} {tmp_path / how}", to="stubborn", origin=f"chat-{how}")
+        runs[how] = run, await begun(tmp_path / how, count)
+    ended = await asyncio.gather(*(canceled(shop, run, pids) for run, pids in runs.values()))
+    assert {how: one.ended_by for how, one in zip(runs, ended, strict=True)} == {
+        how: by for how, (by, _) in RESIST.items()
+    }
+    assert all("late" not in lines(tmp_path / how, "target") for how in runs)
+
+
+async def test_a_stopped_turn_is_killed(shop: Workshop, tmp_path: Path) -> None:
+    run = await shop.say(f"cooperative {tmp_path}", to="stubborn")
+    pids = await begun(tmp_path)
+    os.kill(pids[0], signal.SIGSTOP)
+    ended = await canceled(shop, run, pids)
+    assert ended.ended_by in ("terminated", "killed")
+
+
+async def test_a_turn_whose_process_dies_is_paused_with_the_reason(shop: Workshop, tmp_path: Path) -> None:
+    run = await shop.say(f"die {tmp_path}", to="stubborn")
+    paused = await shop.until(run, "paused", timeout=20)
+    assert paused.cause == "turn_failed"
+    assert "SIGKILL" in (paused.error or "")
+
+
+async def test_a_second_press_takes_the_next_step_at_once(redis_url: str, template: Template, tmp_path: Path) -> None:
+    slow = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=60.0, terminate=60.0, kill=1.0, verify=1.0, grace=0.2)
+    async with open_broker(redis_url, block=0.2) as broker:
+        shop = Workshop(broker, {"stubborn": stubborn.stubborn})
+        async with (
+            Lease(broker, "worker", prefixes=("chat-",)) as held,
+            Worker(broker, held, shop.find, pace=slow, apart={"stubborn": True}, template=template),
+        ):
+            run = await shop.say(f"busy {tmp_path}", to="stubborn")
+            pids = await begun(tmp_path)
+            await broker.cancel(run, ANN)
+            assert (await shop.record(run)).shown == "canceling"
+            await broker.cancel(run, ANN, urgent=True)
+            ended = await shop.until(run, "canceled", timeout=20)
+            assert ended.ended_by == "terminated"
+            assert not alive(pids)
