@@ -39,6 +39,10 @@ SCOPE = (
     "conversation; /grants lists it and takes it back."
 )
 Style = Literal["plain", "yes", "no", "danger"]
+PROOF = (
+    "This needs a proof that you are there: “sayso code” prints a one-time code. Reply to this message with the code, "
+    "or send"
+)
 NOT_WHOLE = "This is too long to be shown here as a whole, so it cannot be approved here."
 
 
@@ -165,7 +169,7 @@ def _confirm(request: Request, field: ConfirmField, index: int, sight: Sight) ->
     if not sight.whole:
         blocks.append(Block(kind="state", text=f"{NOT_WHOLE} {_pointer(sight)}"))
     elif restricted:
-        blocks.append(Block(kind="state", text=f"This needs a proof that you are there. {_pointer(sight)}"))
+        blocks.append(Block(kind="state", text=f"{PROOF} /approve {request.id} code"))
     if allowed and any(option.effect in ("allow_run", "allow_always") for option in field.options):
         blocks.append(Block(kind="small", text=SCOPE))
     if not sight.limits.form_max:

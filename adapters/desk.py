@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from adapters import proving
 from adapters.doors import Doors, Open
 from adapters.finds import Finds
 from adapters.forms import CODE, Filled, Filling, Forms
@@ -56,7 +57,7 @@ class Desk:
     """What a platform folder brings its events to, for as long as the context lasts.
 
     agents: names, the default first. doors: who is let in. patience: seconds that a press is waited for before it is
-    answered without its outcome. files: None where no files are taken.
+    answered without its outcome. files: None where no files are taken. proofs: who checks one-time codes.
     """
 
     def __init__(
@@ -69,7 +70,9 @@ class Desk:
         doors: Doors,
         files: FileStore | None = None,
         patience: float = 1.0,
+        proofs: proving.Proofs | None = None,
     ) -> None:
+        self._proofs = proofs
         self._broker = broker
         self._platform = platform
         self._relay = relay
@@ -237,21 +240,20 @@ class Desk:
         target = await self._broker.cards.target(home.origin, reply_to) if reply_to is not None else None
         request = target.of if target is not None and target.of.startswith("q") else None
         private = self._private(place)
-        return await self._broker.said(
-            Said(
-                origin=home.origin,
-                text=text,
-                person=person,
-                agent=self._agent(home),
-                key=key,
-                reply_to=request,
-                private=private,
-                people=() if private else await self._doors.people(place),
-                attachments=files,
-                edited=edited,
-                agents=self._agents,
-            )
+        event = Said(
+            origin=home.origin,
+            text=text,
+            person=person,
+            agent=self._agent(home),
+            key=key,
+            reply_to=request,
+            private=private,
+            people=() if private else await self._doors.people(place),
+            attachments=files,
+            edited=edited,
+            agents=self._agents,
         )
+        return await proving.said(self._broker, self._proofs, event)
 
     async def _press(
         self, place: str, message: str | None, payload: str, person: Person, key: str, values: Filled | None = None
@@ -307,7 +309,7 @@ class Desk:
 
     def _post(self, place: str, answer: Notice, said: Result | Refusal | None, person: Person, reply_to: str) -> None:
         """Answer a text; what is for one person only is not said aloud in a group."""
-        stranger = isinstance(said, Refusal) and said.code in STRANGERS
+        stranger = isinstance(said, Refusal) and said.code in STRANGERS and not said.standing.get("proof")
         private = self._private(place)
         if stranger and not private and not self._platform.limits.whispers:
             _log.warning("what %s wrote at %s changed nothing: it is not theirs to say", person.id, place)

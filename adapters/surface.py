@@ -17,6 +17,7 @@ from typing import Self
 from adapters.desk import Desk, Doors
 from adapters.outcomes import Clock
 from adapters.platform import NotLetIn, Platform
+from adapters.proving import Proofs
 from adapters.relay import Relay, utc
 from adapters.taking import Taking
 from core.broker import Broker
@@ -56,6 +57,7 @@ class Surface:
         quiet: float = 1.5,
         patience: float = 1.0,
         drain: float = 0.0,
+        proofs: Proofs | None = None,
     ) -> None:
         self._broker = broker
         self._platform = platform
@@ -69,7 +71,9 @@ class Surface:
         self.relay = Relay(
             broker, platform, files=files, link=link, clock=clock, may_send=self._sole.held, look=look, quiet=quiet
         )
-        self.desk = Desk(broker, platform, self.relay, agents=agents, doors=doors, files=files, patience=patience)
+        self.desk = Desk(
+            broker, platform, self.relay, agents=agents, doors=doors, files=files, patience=patience, proofs=proofs
+        )
 
     def trouble(self) -> str | None:
         """Tell what is wrong with the platform, in one sentence; None when all is well, and while another serves it."""

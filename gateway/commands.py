@@ -168,10 +168,14 @@ def login(person: Annotated[str, typer.Option(help="Whom it signs in.")] = "owne
 
 
 @app.command()
-def code() -> None:
+def code(person: Annotated[str, typer.Option(help="Whose answer it proves.")] = "owner") -> None:
     """Print a one-time code: the proof that restricted requests ask for besides an answer."""
     settings = quiet()
-    typer.echo(with_broker(settings, lambda broker: wiring.accounts(settings, broker).code()))
+
+    async def make(broker: Broker) -> str:
+        return await wiring.accounts(settings, broker).code(await _named(broker, person))
+
+    typer.echo(with_broker(settings, make))
 
 
 async def _named(broker: Broker, name: str) -> Person:

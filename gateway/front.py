@@ -58,4 +58,5 @@ def surface(settings: Settings, front: Front, broker: Broker) -> Surface:
         lease=min(settings.lease, settings.listener_lease),
         look=settings.index_look,
         drain=DRAIN,
+        proofs=wiring.accounts(settings, broker),
     )

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Header, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from adapters import proving
 from adapters.web import wire
 from adapters.web.problems import Problem, invalid, refused, unknown
 from adapters.web.security import Reader, Runner, Sender
@@ -117,7 +118,7 @@ async def send(body: Send, web: Parts, who: Sender, key: Key) -> Result:
         pending_task=None if body.pending_task is None else known_id(body.pending_task, "run"),
         rights=frozenset(right for right in RIGHTS if right in who.scopes),
     )
-    return kept(await web.broker.said(said))
+    return kept(await proving.said(web.broker, web.accounts, said))
 
 
 def new_origin(who: Known, key: str | None) -> str:

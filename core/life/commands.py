@@ -1,6 +1,6 @@
 """Commands: what a text that begins with a known word and a slash does, on every surface alike.
 
-    /approve ID · /deny ID [reason] · /answer ID text · /abort ID        answer from anywhere (not `cli-` requests)
+    /approve ID [code] · /deny ID [reason] · /answer ID text · /abort ID     answer from anywhere (not `cli-` requests)
     /cancel [RUN] · /pause [RUN] · /resume [RUN]                         the run at work, or the one named
     /new                                                                 a new conversation at this place
     /agent NAME                                                          whom the next run of this place is with
@@ -131,4 +131,4 @@ def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped |
         return Refusal(
             "invalid", "this question is not an approval: use /answer", {"field": "command", "rule": "approve"}
         )
-    return reply(d, Reply(id, Accepted(values={field.id: option.id}), e.person, via))
+    return reply(d, Reply(id, Accepted(values={field.id: option.id}), e.person, via, proof="proof" in e.rights))

@@ -1,7 +1,7 @@
 """Everything that can happen to runs and requests: the events that the rules decide on.
 
-`key` is the event's own name (platform update id, client message id, Idempotency-Key): with it an event takes effect
-once. `length` is the number of entries of the run's journal that the turn has read or written.
+`key` is the event's own name (of an update, a message, Idempotency-Key): with it an event takes effect once. `length`
+is the number of entries of the run's journal that the turn has read or written.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from core.question import Accepted, Declined, Question
 class Said:
     """A person said something at an origin. reply_to: the request to whose card it replies.
 
-    agent: whom a new conversation is with. with_agent: whom this text is for, whatever the conversation's agent is.
-    agents: what `/agent` chooses from. people: who may talk in a group, as of now. rights: a token may lack some.
+    agent: whom a new conversation is with; with_agent: whom this text is for. agents: what `/agent` chooses from.
+    people: who may talk in a group, as of now. rights: a token may lack some; `proof`: its last word was a good code.
     """
 
     origin: str
@@ -36,7 +36,7 @@ class Said:
     pending_task: str | None = None
     with_agent: str | None = None
     agents: tuple[str, ...] = ()
-    rights: frozenset[Literal["answer", "run"]] = frozenset({"answer", "run"})
+    rights: frozenset[Literal["answer", "run", "proof"]] = frozenset({"answer", "run"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ from core.question import (
     Undeliverable,
 )
 
+HOW_TO_PROVE = "send it with a fresh one-time code of yours, which `sayso code` prints"
 UNKNOWN = Refusal("unknown", "there is no such request; `/pending` lists those that are open")
 
 
@@ -207,7 +208,8 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
     if isinstance(answer, Refusal):
         return answer
     if request.question.restricted and isinstance(answer, Accepted) and not e.proof:
-        return Refusal("not_allowed", "this approval needs a proof that you are there: send it with a one-time code")
+        words = f"this approval needs a proof that you are there: {HOW_TO_PROVE}"
+        return Refusal("not_allowed", words, {"proof": True})
     return remember(d, e.key, e.person, _accept(d, e, conversation, run, request, answer))
 
 

@@ -25,8 +25,9 @@ from core.life.result import Answered, Forestalled, Result, Resumed, Sent, Told
 from core.life.rights import asked_of, lacks
 from core.life.run import cancel_now
 from core.life.start import new_run
-from core.life.words import text_answer, word_answer
+from core.life.words import text_answer, without_code, word_answer
 from core.model import TERMINAL, Conversation, Json, Origin, Run, Step, digest
+from core.question import Request
 
 
 def said(d: Draft, e: Said) -> Result | Refusal:
@@ -136,11 +137,18 @@ def _to_card(d: Draft, e: Said, id: str) -> Answered | Refusal:
         return request
     if request.state == "open" and len(request.question.fields) > 1:
         return fill(d, Fill(request.id, e.text, e.person, _via(e), e.origin, e.key))
-    answer = text_answer(request, e.text)
+    text, proof = _proved(e, request)
+    answer = text_answer(request, text)
     if isinstance(answer, Refusal) and request.state == "open":
         return answer
-    sent = word_answer(request, e.text) if isinstance(answer, Refusal) else answer
-    return reply(d, Reply(id, sent, e.person, _via(e), None))
+    sent = word_answer(request, text) if isinstance(answer, Refusal) else answer
+    return reply(d, Reply(id, sent, e.person, _via(e), None, proof=proof))
+
+
+def _proved(e: Said, request: Request) -> tuple[str, bool]:
+    """What was said to a request, and whether a one-time code came with it, for one that needs a proof."""
+    proof = request.question.restricted and "proof" in e.rights
+    return (without_code(e.text) if proof else e.text), proof
 
 
 def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusal:
@@ -162,10 +170,11 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
         return Refusal(
             "choose", "several questions are open, which one?\n" + "\n".join(lines), {"open": list(conversation.open)}
         )
-    answer = text_answer(found[0], e.text)
+    text, proof = _proved(e, found[0])
+    answer = text_answer(found[0], text)
     if isinstance(answer, Refusal):
         return answer
-    return reply(d, Reply(found[0].id, answer, e.person, _via(e), None))
+    return reply(d, Reply(found[0].id, answer, e.person, _via(e), None, proof=proof))
 
 
 def _to_run(d: Draft, e: Said, conversation: Conversation, id: str) -> Result | Refusal:

@@ -40,6 +40,12 @@ def text_answer(request: Request, text: str) -> Accepted | Declined | Refusal:
             return _choice(request, field, text)
 
 
+def without_code(text: str) -> str:
+    """What was said besides the one-time code at its end; a code alone is a yes."""
+    words = text.rsplit(None, 1)
+    return words[0] if len(words) > 1 else "yes"
+
+
 def field_answer(request: Request, field: AnyField, text: str) -> Json | Refusal:
     """Read a person's text as the value of one field of a form."""
     match field:

@@ -11,6 +11,7 @@ from pathlib import Path
 from adapters.desk import Doors, Open
 from adapters.outcomes import Notice
 from adapters.surface import Surface
+from core.accounts import Accounts
 from core.agent import Agent
 from core.broker import Broker, open_broker
 from core.card import Card
@@ -89,6 +90,7 @@ class Bench:
         self.shop = Workshop(self.broker, self.agents, self.files)
         await self._stack.enter_async_context(self.shop.worker(self.pace))
         self.doors = Guard(self.people)
+        self.accounts = Accounts(self.broker.shelf, login_link=60.0, login=60.0)
         self.platforms: list[FakePlatform] = []
         self.surfaces: list[Surface] = []
         for chats in self.chats:
@@ -112,6 +114,7 @@ class Bench:
             link=lambda request: f"{LINK}{request}" if self.link else None,
             look=0.1,
             quiet=self.quiet,
+            proofs=self.accounts,
         )
         await self._stack.enter_async_context(surface)
         self.platforms.append(platform)
