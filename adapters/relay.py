@@ -22,7 +22,7 @@ from adapters.outcomes import Clock, Notice
 from adapters.platform import Block, Platform, Refused, Sent, View
 from adapters.posting import Texts
 from adapters.sending import Sending
-from adapters.showing import Showing, Writing
+from adapters.showing import Showing, Ticket, Writing
 from adapters.status import notice_view
 from adapters.watching import Watching
 from core.broker import Broker
@@ -49,7 +49,7 @@ def utc(ms: int) -> str:
 class Relay:
     """What brings cards and texts to one platform, for as long as the context lasts.
 
-    may_send: whether this process holds the platform now. link: the address of a request's page on the dashboard.
+    may_send: whether this process holds the platform now. link, ticket: `Showing`.
     look: seconds between two looks at most. quiet: seconds that a run may work before it gets a status card.
     """
 
@@ -60,6 +60,7 @@ class Relay:
         *,
         files: FileStore | None = None,
         link: Callable[[str], str | None] = lambda request: None,
+        ticket: Ticket | None = None,
         clock: Clock = utc,
         may_send: Callable[[], bool] = lambda: True,
         look: float = 2.0,
@@ -86,6 +87,7 @@ class Relay:
             self.sending,
             is_private=platform.is_private,
             link=link,
+            ticket=ticket,
             clock=clock,
             again=self._again,
             writing=self._on_card,

@@ -7,7 +7,7 @@ always shows what is true then. It knows no platform. Source: DESIGN sections 6 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from adapters.cards import Sight, request_view
@@ -21,11 +21,12 @@ from core.card import Card
 from core.life.card import Edited, Ledger, Point, Show, Unshowable
 from core.life.decision import Refusal
 from core.life.result import Showing as Begun
-from core.model import Conversation
+from core.model import Conversation, Person
 from core.question import Request, SecretField
 from core.trace import emit
 
 _log = logging.getLogger(__name__)
+Ticket = Callable[[str, Person], Awaitable[str | None]]
 FIRST_PAUSE = 1.0
 LAST_PAUSE = 300.0
 
@@ -51,7 +52,8 @@ class Drawn:
 class Showing:
     """The showing of cards on one platform.
 
-    link: the address of a request's page on the dashboard, None without a public one. again: called with the seconds
+    link: where a request stands on the dashboard, None without a public address. ticket: the one-time address at which
+    one person gives the secret that a request asks for. again: called with the seconds
     after which something owed is due again. writing: what a run is writing now.
     """
 
@@ -65,7 +67,9 @@ class Showing:
         clock: Clock,
         again: Callable[[float], None],
         writing: Callable[[str], Writing],
+        ticket: Ticket | None = None,
     ) -> None:
+        self._ticket = ticket
         self._broker = broker
         self._sending = sending
         self._is_private = is_private
@@ -234,6 +238,8 @@ class Showing:
         conversation = await self._conversation(request.conversation)
         starter = conversation.owner.id if conversation is not None else None
         link = None if secret and not private else self._link(request.id)
+        if secret and private and request.state == "open" and conversation is not None and self._ticket is not None:
+            link = await self._ticket(request.id, conversation.owner)
         return Sight(self._sending.limits, private, self._clock, link, person=None if private else starter)
 
     async def _request(self, id: str) -> Request | None:

@@ -19,6 +19,7 @@ from adapters.outcomes import Clock
 from adapters.platform import NotLetIn, Platform
 from adapters.proving import Proofs
 from adapters.relay import Relay, utc
+from adapters.showing import Ticket
 from adapters.taking import Taking
 from core.broker import Broker
 from core.errors import StoreError
@@ -36,9 +37,8 @@ LAST_PAUSE = 60.0
 class Surface:
     """One platform's front end in this process, for as long as the context lasts.
 
-    agents: names, the default first. link: the address of a request's page, None without a public address. span:
-    seconds of the hold. lease: seconds of the listener's lease. drain: seconds at the end for what is under way, 0 cuts
-    it off. Other spans: `Relay`, `Desk`.
+    agents: names, the default first. link, ticket: see `Showing`. span: seconds of the hold. lease: seconds of the
+    listener's lease. drain: seconds at the end for what is under way, 0 cuts it off. Other spans: `Relay`, `Desk`.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Surface:
         doors: Doors,
         files: FileStore | None = None,
         link: Callable[[str], str | None] = lambda request: None,
+        ticket: Ticket | None = None,
         clock: Clock = utc,
         span: float = 3.0,
         lease: float = 30.0,
@@ -69,7 +70,15 @@ class Surface:
         self._sole = Sole(broker, hold_of(platform.prefix), span=span, note=lambda: self.trouble() or "")
         self.serving = asyncio.Event()
         self.relay = Relay(
-            broker, platform, files=files, link=link, clock=clock, may_send=self._sole.held, look=look, quiet=quiet
+            broker,
+            platform,
+            files=files,
+            link=link,
+            ticket=ticket,
+            clock=clock,
+            may_send=self._sole.held,
+            look=look,
+            quiet=quiet,
         )
         self.desk = Desk(
             broker, platform, self.relay, agents=agents, doors=doors, files=files, patience=patience, proofs=proofs

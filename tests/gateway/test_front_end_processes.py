@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -162,3 +163,25 @@ async def test_a_webhook_on_a_path_of_ours_is_refused_at_the_start(shell: Shell)
     shell.env["OUTPOST_WEBHOOK_URL"] = "https://sayso.example/v1/outpost"
     status, _, err = await shell.run("web")
     assert (status, "that path is ours" in err) == (2, True), err
+
+
+async def test_a_secret_is_given_by_the_link_on_the_card(shell: Shell, outpost: Station) -> None:
+    """Who reads the chat needs no login; the link counts once, and only has a public address to lead to."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    shell.env |= {"SAYSO_PUBLIC_URL": "https://sayso.example", "SAYSO_PORT": str(port)}
+    async with shell.running("up", "--no-open", until="Ctrl-C"):
+        await let_in(shell, outpost)
+        await outpost.write("secret please")
+        card = await outpost.says("token")
+        (link,) = [one.url for one in card.buttons if one.url is not None]
+        page, _, ticket = link.partition("#")
+        assert page.startswith("https://sayso.example/secret/q")
+        assert ticket
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
+            path = f"/v1/requests/{page.rpartition('/')[2]}/secret"
+            body = {"values": {"secret": "MARKER"}, "ticket": ticket}
+            assert (await http.post(path, json=body)).status_code == 200
+            assert (await http.post(path, json=body)).status_code >= 400
+        await outpost.says("used ********")
+    assert "MARKER" not in shell.logged
