@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway import opening
+from core.agent import NoAgent
+from gateway import agents, opening
 from gateway.cannot_start import CannotStart
 from gateway.settings import SettingsError, load
 
@@ -66,3 +67,14 @@ def test_a_table_of_nobody_is_still_an_error(here: Path) -> None:
     (here / "sayso.toml").write_text(NAMED + '[outpots]\nbot_token = "x"\n', "utf-8")
     with pytest.raises(SettingsError, match="outpots"):
         load()
+
+
+def test_a_front_end_of_ones_own_has_a_default_agent(here: Path) -> None:
+    """Like those of Sayso; one that is not there is told when a worker loads its agents."""
+    more = 'agent = "second"\n[agents.second]\nuse = "adapters.agents.demo:demo"\n'
+    (here / "sayso.toml").write_text(NAMED + more, "utf-8")
+    assert agents.default(load(), "outpost") == "second"
+    assert agents.default(load(), "web") == "demo"
+    (here / "sayso.toml").write_text(NAMED + 'agent = "nobody"\n', "utf-8")
+    with pytest.raises(NoAgent, match=r"front_ends\.outpost\.agent names 'nobody'"):
+        agents.load_all(load())
