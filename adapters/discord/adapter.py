@@ -57,7 +57,6 @@ class Discord:
         self._settings = settings
         self._incoming = Incoming(settings, limits)
         self.session = Session(settings, self._incoming, dial)
-        self._incoming.calls = lambda: self.session.calls
 
     # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -117,6 +116,8 @@ class Discord:
         if channel is None or bot is None or parent_of(place) is not None:
             return False
         found = bot.get_channel(channel)
+        if found is None and channel in bot.direct:
+            return True
         if found is None:
             return not any(guild.unavailable for guild in bot.guilds)
         return isinstance(found, discord.DMChannel | discord.PartialMessageable) and found.guild is None

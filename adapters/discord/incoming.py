@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -29,12 +29,11 @@ _log = logging.getLogger(__name__)
 
 
 class Incoming:
-    """Brings events to the desk while `bringing` lasts. calls: the HTTP API of the session, None before the first."""
+    """Brings events to the desk while `bringing` lasts."""
 
     def __init__(self, settings: Settings, limits: Limits) -> None:
         self._settings = settings
         self._limits = limits
-        self.calls: Callable[[], Calls | None] = lambda: None
         self._desk: Desk | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._orders: dict[int, asyncio.Lock] = {}
@@ -59,24 +58,23 @@ class Incoming:
         if desk is None or bot.application_id is None or bot.user is None:
             return
         self._spawn(self._register(Calls(bot), bot.application_id))
-        self._spawn(read_back(bot, desk, self.message))
+        self._spawn(read_back(bot, desk, lambda message: self.message(bot, message)))
 
-    async def interaction(self, interaction: discord.Interaction) -> None:
+    async def interaction(self, bot: Bot, interaction: discord.Interaction) -> None:
         """Acknowledge, bring it to the desk, show what came of it."""
-        desk, calls = self._desk, self.calls()
+        desk = self._desk
         found = parse.act(interaction.type.value, dict(interaction.data or {}))
-        if desk is None or calls is None or found is None or interaction.channel_id is None:
+        if desk is None or found is None or interaction.channel_id is None:
             return
-        await acts.bring(desk, calls, interaction, found, self._limits)
+        await acts.bring(desk, Calls(bot), interaction, found, self._limits)
 
-    async def message(self, message: discord.Message) -> None:
+    async def message(self, bot: Bot, message: discord.Message) -> None:
         """Bring a text to the desk, after those that came before it in its chat."""
-        desk, calls, me = self._desk, self.calls(), message.guild.me if message.guild else None
-        bot = me.id if me is not None else _own_id(message)
-        if desk is None or calls is None or not parse.is_text(message, bot):
+        desk, me = self._desk, bot.user
+        if desk is None or me is None or not parse.is_text(message, me.id):
             return
         async with self._orders.setdefault(message.channel.id, asyncio.Lock()):
-            await writing.bring(desk, calls, message, bot, self._settings, self._limits)
+            await writing.bring(desk, Calls(bot), message, me.id, self._settings, self._limits)
 
     async def edited(self, change: discord.RawMessageUpdateEvent) -> None:
         """Tell somebody that edits are not read."""
@@ -105,9 +103,3 @@ class Incoming:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             _log.error("something of Discord's session failed", exc_info=task.exception())
-
-
-def _own_id(message: discord.Message) -> int:
-    """The bot's id, of a message in a direct chat."""
-    channel = message.channel
-    return channel.me.id if isinstance(channel, discord.DMChannel) else 0

@@ -40,11 +40,11 @@ class Ears(Protocol):
         """A session began that is no continuation of another one."""
         ...
 
-    async def interaction(self, interaction: discord.Interaction) -> None:
+    async def interaction(self, bot: Bot, interaction: discord.Interaction) -> None:
         """Somebody pressed, picked, filled in or gave a command."""
         ...
 
-    async def message(self, message: discord.Message) -> None:
+    async def message(self, bot: Bot, message: discord.Message) -> None:
         """Somebody wrote something."""
         ...
 
@@ -54,9 +54,13 @@ class Ears(Protocol):
 
 
 class Bot(discord.Client):
-    """The library's client. up: tells whether the gateway talks to us; changed: set when that changes."""
+    """The library's client. up: tells whether the gateway talks to us; changed: set with each event,
+    and when the session begins or ends.
 
-    def __init__(self, ears: Ears) -> None:
+    direct: channels of which an event said that they are direct chats.
+    """
+
+    def __init__(self, ears: Ears, silence: float = 60.0) -> None:
         self.wanted = discord.Intents.none()
         self.wanted.guilds = self.wanted.guild_messages = self.wanted.dm_messages = True
         super().__init__(
@@ -64,10 +68,13 @@ class Bot(discord.Client):
             allowed_mentions=discord.AllowedMentions.none(),
             max_ratelimit_timeout=LONG_WAIT,
             chunk_guilds_at_startup=False,
+            heartbeat_timeout=silence,
+            guild_ready_timeout=1.0,
         )
         self._ears = ears
         self.up = False
         self.reads_content = False
+        self.direct: set[int] = set()
         self.changed = asyncio.Event()
 
     async def setup_hook(self) -> None:
@@ -78,6 +85,10 @@ class Bot(discord.Client):
 
     def _turn(self, *, up: bool) -> None:
         self.up = up
+        self.changed.set()
+
+    async def on_socket_event_type(self, event_type: str) -> None:
+        """Discord says something."""
         self.changed.set()
 
     async def on_ready(self) -> None:
@@ -95,11 +106,15 @@ class Bot(discord.Client):
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Hand on."""
-        await self._ears.interaction(interaction)
+        if interaction.guild_id is None and interaction.channel_id is not None:
+            self.direct.add(interaction.channel_id)
+        await self._ears.interaction(self, interaction)
 
     async def on_message(self, message: discord.Message) -> None:
         """Hand on."""
-        await self._ears.message(message)
+        if message.guild is None:
+            self.direct.add(message.channel.id)
+        await self._ears.message(self, message)
 
     async def on_raw_message_edit(self, change: discord.RawMessageUpdateEvent) -> None:
         """Hand on."""
@@ -162,15 +177,13 @@ class Session:
     async def _keep(self, first: asyncio.Future[None]) -> None:
         tries = 0
         while True:
-            bot = Bot(self._ears)
+            bot = Bot(self._ears, self._settings.silence)
+            refused: NotLetIn | None = None
             try:
                 await self._live(bot, first)
             except NotLetIn as no:
-                self._trouble = str(no)
+                self._trouble, refused = str(no), no
                 _log.error("%s", no)
-                if not first.done():
-                    first.set_exception(no)
-                    return
             except (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError) as lost:
                 _log.warning("the session with Discord ended, a new one begins: %s", lost or type(lost).__name__)
             except Exception:  # noqa: BLE001  # the edge of a session: what breaks inside the library starts a new one
@@ -178,6 +191,9 @@ class Session:
             finally:
                 self.calls = None
                 await bot.close()
+            if refused is not None and not first.done():
+                first.set_exception(refused)
+                return
             tries = 0 if bot.is_ready() else tries + 1
             await asyncio.sleep(min(LAST_PAUSE, FIRST_PAUSE * 2.0 ** min(tries, 10)))
 
@@ -208,7 +224,7 @@ class Session:
         while True:
             bot.changed.clear()
             if bot.up:
-                self.calls, self._trouble = Calls(bot), None
+                self.calls, self._trouble = self.calls or Calls(bot), None
                 if not first.done():
                     first.set_result(None)
                 await bot.changed.wait()

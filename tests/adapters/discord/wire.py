@@ -1,0 +1,142 @@
+"""Discord over the wire: the stand-in that outlives our restarts, and everything of ours behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from adapters.desk import Open
+from adapters.discord.adapter import Discord
+from adapters.discord.settings import Settings
+from adapters.surface import Surface
+from core.agent import Agent
+from core.broker import Broker, open_broker
+from core.files import FileStore
+from core.model import Run
+from tests.standins.discord import Channel, DiscordStandin, Human, Message, standin
+from tests.waiting import wait_until
+from tests.workshop import QUICK, Body, Workshop
+
+
+@dataclass
+class Wire:
+    """Discord (`there`), one person in front of it, and all of ours."""
+
+    url: str
+    folder: Path
+    there: DiscordStandin
+    silence: float = 20.0
+    agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
+
+    def __post_init__(self) -> None:
+        self.ann: Human = self.there.person("ann")
+        self.eve: Human = self.there.person("eve")
+        self.people = (f"dc:{self.ann.id}",)
+
+    @property
+    def settings(self) -> Settings:
+        there = self.there
+        return Settings(
+            bot_token=SecretStr(there.token), api_url=there.api, gateway_url=there.gateway_url, silence=self.silence
+        )
+
+    async def up(self, *, served: bool = True) -> None:
+        """Start all of ours; served: and wait until Discord is connected."""
+        self._stack = AsyncExitStack()
+        self.broker: Broker = await self._stack.enter_async_context(open_broker(self.url, block=0.2))
+        self.files = FileStore(self.folder, file_max=1_000_000, quota=10_000_000, keep=3600)
+        self.shop = Workshop(self.broker, self.agents, self.files)
+        await self._stack.enter_async_context(self.shop.worker(QUICK))
+        if served:
+            await self.front()
+
+    async def front(self) -> None:
+        """Start the front end, and wait until it serves."""
+        await self.begin()
+        await wait_until(self.surface.serving.is_set)
+
+    async def begin(self) -> None:
+        """Start the front end, whatever becomes of it."""
+        self.platform = Discord(self.settings)
+        self.surface = Surface(
+            self.broker, self.platform, agents=["it"], doors=Open(self.people), files=self.files, look=0.1, quiet=3600.0
+        )
+        await self._stack.enter_async_context(self.surface)
+
+    async def down(self) -> None:
+        """Stop all of ours."""
+        await self._stack.aclose()
+
+    async def restart(self) -> None:
+        """Stop all of ours and start it again."""
+        await self.down()
+        await self.up()
+
+    def hire(self, body: Body, *, guarded: tuple[str, ...] = ()) -> None:
+        """Let an agent be of a function."""
+        self.shop.hire("it", body, guarded=guarded)
+
+    async def says(self, words: str, where: Channel | None = None, *, live: bool = False) -> Message:
+        """Wait for a message of the bot that says these words; the newest. live: of those that can be pressed."""
+        place = where or self.ann.dm
+        found: list[Message] = []
+
+        def there() -> bool:
+            found[:] = [one for one in self.there.ours(place) if words in plain(one) and (one.live or not live)]
+            return bool(found)
+
+        try:
+            await wait_until(there)
+        except AssertionError:
+            seen = [(plain(one), one.live) for one in self.there.ours(place)]
+            raise AssertionError(f"nothing says {words!r}: {seen}") from None
+        return found[-1]
+
+    async def card(self, words: str, where: Channel | None = None) -> Message:
+        """Wait for a message that says these words and has something to press."""
+        return await self.says(words, where, live=True)
+
+    async def final(self, message: Message, words: str = "") -> None:
+        """Wait until a message says these words and has nothing to press."""
+        try:
+            await wait_until(lambda: words in plain(message) and not message.live)
+        except AssertionError:
+            raise AssertionError(f"it still says {plain(message)!r} with {message.live}") from None
+
+    async def told(self, words: str, who: Human | None = None) -> Message:
+        """Wait until somebody is told something that only they see."""
+        person = who or self.ann
+        try:
+            await wait_until(lambda: any(words in plain(one) for one in person.notices))
+        except AssertionError:
+            raise AssertionError(f"{words!r} is not among {[plain(one) for one in person.notices]}") from None
+        return next(one for one in person.notices if words in plain(one))
+
+    async def runs(self) -> list[Run]:
+        """Every run that began on Discord and still stands."""
+        found: list[Run] = []
+        for conversation in await self.broker.conversations(None):
+            snapshot = await self.broker.snapshot(conversation.id, None)
+            found += snapshot.runs if snapshot is not None and conversation.origin.startswith("dc-") else ()
+        return found
+
+
+def plain(message: Message) -> str:
+    """What a message says, without marks of formatting."""
+    return message.text.replace("\\", "")
+
+
+@asynccontextmanager
+async def wired(url: str, folder: Path, *, served: bool = True, silence: float = 20.0) -> AsyncGenerator[Wire]:
+    """Discord with all of ours, until the end of the context; then nothing wrong must have been sent."""
+    async with standin() as there:
+        made = Wire(url, folder, there, silence)
+        await made.up(served=served)
+        try:
+            yield made
+        finally:
+            await made.down()
