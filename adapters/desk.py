@@ -135,7 +135,7 @@ class Desk:
         if isinstance(who, Notice):
             return who
         said = await self._said(place, f"/{name} {argument}".strip(), who, key, None, ())
-        return await self._answer(place, said, who) or Notice(text="Done.")
+        return await self._answer(place, said, who) or notice(said) or Notice(text="Done.")
 
     async def edit(self, place: str, message: str, text: str, person: Person, *, key: str) -> Notice | None:
         """A person edited what they wrote: nothing is done again, and they are told that what they wrote first stands.

@@ -49,23 +49,23 @@ def _messages(view: View, limits: Limits, measure: Measure, most: int) -> list[t
     """Lay blocks out over messages; None when it takes more of them than anybody wants to read."""
     messages: list[tuple[Block, ...]] = [()]
     for block in view.blocks:
-        if measure(View(blocks=(*messages[-1], block))) <= limits.text_max:
+        if measure(View(blocks=(*messages[-1], block), of=view.of)) <= limits.text_max:
             messages[-1] = (*messages[-1], block)
             continue
-        if block.kind not in CUTTABLE or measure(View(blocks=(block,))) <= limits.text_max:
+        if block.kind not in CUTTABLE or measure(View(blocks=(block,), of=view.of)) <= limits.text_max:
             messages.append((block,))
             continue
         if messages[-1] == ():
             messages.pop()
-        for part in split(block.text, limits.text_max, lambda text, kind=block.kind: _size(kind, text, measure)):
+        for part in split(block.text, limits.text_max, lambda text, kind=block.kind: _size(kind, text, view, measure)):
             messages.append((Block(kind=block.kind, text=part.text),))
             if len(messages) > most:
                 return None
     return messages if len(messages) <= most else None
 
 
-def _size(kind: str, text: str, measure: Measure) -> int:
-    return measure(View(blocks=(Block.model_construct(kind=kind, text=text),)))
+def _size(kind: str, text: str, view: View, measure: Measure) -> int:
+    return measure(View(blocks=(Block.model_construct(kind=kind, text=text),), of=view.of))
 
 
 def _beginning(view: View) -> View:

@@ -50,8 +50,9 @@ def card(view: View) -> dict[str, Json]:
 
 def is_text(view: View) -> bool:
     """Whether a view is a text, and not a card."""
-    plain = len(view.blocks) == 1 and view.blocks[0].kind in TEXTS
-    return plain and not view.rows and not view.menus and view.tone == "plain"
+    if len(view.blocks) != 1 or view.blocks[0].kind not in TEXTS or view.of.startswith(("q", "r")):
+        return False
+    return not view.rows and not view.menus and view.tone == "plain"
 
 
 def measure(view: View) -> int:

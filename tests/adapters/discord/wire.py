@@ -9,33 +9,52 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from adapters.desk import Open
+from adapters.desk import Doors, Open
 from adapters.discord.adapter import Discord
 from adapters.discord.settings import Settings
+from adapters.outcomes import Notice
 from adapters.surface import Surface
 from core.agent import Agent
 from core.broker import Broker, open_broker
 from core.files import FileStore
-from core.model import Run
-from tests.standins.discord import Channel, DiscordStandin, Human, Message, standin
+from core.model import Person, Run
+from core.sweeper import Sweeper
+from core.vault import Vault, fresh_key, parsed
+from tests.standins.discord import Channel, DiscordStandin, Human, Interaction, Message, standin
 from tests.waiting import wait_until
 from tests.workshop import QUICK, Body, Workshop
 
 
+class Ranked(Open):
+    """Doors that let everybody in as who they are, and some as approvers."""
+
+    def __init__(self, people: tuple[str, ...], approvers: tuple[str, ...]) -> None:
+        super().__init__(people)
+        self._approvers = approvers
+
+    async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
+        return person.changed(role="approver") if person.id in self._approvers else person
+
+
 @dataclass
 class Wire:
-    """Discord (`there`), one person in front of it, and all of ours."""
+    """Discord (`there`), people in front of it, and all of ours. Ann may talk in servers, Bob is an approver."""
 
     url: str
     folder: Path
     there: DiscordStandin
     silence: float = 20.0
     agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
+    public: bool = False
+    quiet: float = 3600.0
+    other: Doors | None = None
 
     def __post_init__(self) -> None:
         self.ann: Human = self.there.person("ann")
+        self.bob: Human = self.there.person("bob")
         self.eve: Human = self.there.person("eve")
-        self.people = (f"dc:{self.ann.id}",)
+        self.people: tuple[str, ...] = (f"dc:{self.ann.id}", f"dc:{self.bob.id}")
+        self.vault = Vault(parsed(fresh_key()))
 
     @property
     def settings(self) -> Settings:
@@ -48,6 +67,7 @@ class Wire:
         """Start all of ours; served: and wait until Discord is connected."""
         self._stack = AsyncExitStack()
         self.broker: Broker = await self._stack.enter_async_context(open_broker(self.url, block=0.2))
+        self.broker.safe.vault = self.vault
         self.files = FileStore(self.folder, file_max=1_000_000, quota=10_000_000, keep=3600)
         self.shop = Workshop(self.broker, self.agents, self.files)
         await self._stack.enter_async_context(self.shop.worker(QUICK))
@@ -63,7 +83,14 @@ class Wire:
         """Start the front end, whatever becomes of it."""
         self.platform = Discord(self.settings)
         self.surface = Surface(
-            self.broker, self.platform, agents=["it"], doors=Open(self.people), files=self.files, look=0.1, quiet=3600.0
+            self.broker,
+            self.platform,
+            agents=["it"],
+            doors=self.other or Ranked(self.people, (f"dc:{self.bob.id}",)),
+            files=self.files,
+            link=lambda request: f"https://sayso.example/secret/{request}" if self.public else None,
+            look=0.1,
+            quiet=self.quiet,
         )
         await self._stack.enter_async_context(self.surface)
 
@@ -116,18 +143,47 @@ class Wire:
             raise AssertionError(f"{words!r} is not among {[plain(one) for one in person.notices]}") from None
         return next(one for one in person.notices if words in plain(one))
 
-    async def runs(self) -> list[Run]:
-        """Every run that began on Discord and still stands."""
+    async def sweep(self) -> None:
+        """Let deadlines have their effect from now on."""
+        await self._stack.enter_async_context(Sweeper(self.broker, look=0.05, again=lambda agent: True))
+
+    def room(self, *more: Human) -> Channel:
+        """A channel of a server with Ann, Bob, Eve and others."""
+        return self.there.channel(self.there.guild("home", self.ann, self.bob, self.eve, *more), "general")
+
+    async def thread(self, room: Channel, words: str = "go", who: Human | None = None) -> Channel:
+        """Somebody mentions the bot in a channel: the thread that grows from it."""
+        before = len(self.there.threads(room))
+        (who or self.ann).says(room, f"{self.there.mention} {words}")
+        await wait_until(lambda: len(self.there.threads(room)) > before)
+        return self.there.threads(room)[-1]
+
+    async def run(self, place: Channel) -> Run:
+        """The newest run at a place."""
+        origin = f"dc-{place.parent.id}.{place.id}" if place.parent is not None else f"dc-{place.id}"
         found: list[Run] = []
-        for conversation in await self.broker.conversations(None):
-            snapshot = await self.broker.snapshot(conversation.id, None)
-            found += snapshot.runs if snapshot is not None and conversation.origin.startswith("dc-") else ()
-        return found
+
+        async def there() -> bool:
+            for person in (self.ann, self.bob):
+                one = Person(id=f"dc:{person.id}")
+                for conversation in await self.broker.conversations(one):
+                    if conversation.origin == origin:
+                        snapshot = await self.broker.snapshot(conversation.id, one)
+                        found[:] = snapshot.runs if snapshot is not None else ()
+            return bool(found)
+
+        await wait_until(there)
+        return found[-1]
 
 
 def plain(message: Message) -> str:
     """What a message says, without marks of formatting."""
-    return message.text.replace("\\", "")
+    return message.text.replace("\\", "").replace("`\u200b`", "``")
+
+
+async def acked(*presses: Interaction) -> None:
+    """Wait until each was acknowledged."""
+    await wait_until(lambda: all(one.acked is not None for one in presses))
 
 
 @asynccontextmanager

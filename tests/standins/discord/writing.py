@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from tests.standins.discord import telling
 from tests.standins.discord.components import check_message, numbered
@@ -46,7 +47,9 @@ def attach(world: World, channel: Channel, uploads: Sequence[Upload]) -> list[At
     for _, name, content in uploads:
         id = world.snowflake()
         kind = "image/png" if name.endswith(".png") else "text/plain; charset=utf-8"
-        made.append(Attachment(id, name, content, kind, f"{world.address}/attachments/{channel.id}/{id}/{name}"))
+        made.append(
+            Attachment(id, name, content, kind, f"{world.address}/attachments/{channel.id}/{id}/{quote(name, safe='')}")
+        )
         world.attachments[id] = made[-1]
     return made
 

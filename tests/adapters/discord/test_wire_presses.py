@@ -1,0 +1,318 @@
+"""Presses, menus and forms over the wire: acknowledged once and at once, true, and good after any restart."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from adapters.forms import opens_form
+from core.agent import Run
+from core.life.event import Reply
+from core.model import Person
+from core.question import Accepted
+from tests.adapters.discord.wire import Wire, acked, plain, wired
+from tests.contract.agents import both, deploy, what, where
+from tests.faults.proxy import Proxy
+from tests.proves import proves
+from tests.redis_server import RedisServer
+from tests.waiting import wait_until
+
+DASHBOARD = Person(id="web:ann", name="Ann")
+
+
+async def asked(wire: Wire, words: str = "to production") -> None:
+    """Let an approval be asked for in Ann's direct messages."""
+    wire.hire(deploy, guarded=("deploy",))
+    wire.ann.says(wire.ann.dm, words)
+
+
+@proves("C01", "discord")
+async def test_three_presses_of_one_person_are_one_answer(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        await asked(wire)
+        card = await wire.card("Deploy?")
+        presses = [wire.ann.presses(card, "Approve") for _ in range(3)]
+        await acked(*presses)
+        await wire.final(card, "Approved by Ann on Discord")
+        await wire.says("Deployed.")
+        await wait_until(lambda: len(wire.ann.notices) == 2)
+        assert [plain(one) for one in wire.ann.notices] == ["Already answered: that is the answer that stands."] * 2
+        assert [plain(one) for one in wire.there.ours(wire.ann.dm)].count("Deployed.") == 1
+        assert [one.acked for one in presses] == [6, 6, 6]
+
+
+@proves("C02", "discord")
+async def test_of_two_opposite_presses_one_wins_and_the_other_is_told(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(deploy, guarded=("deploy",))
+        room = wire.room()
+        for _ in range(10):
+            thread = await wire.thread(room)
+            card = await wire.card("Deploy?", thread)
+            told = len(wire.ann.notices) + len(wire.bob.notices)
+            presses = wire.ann.presses(card, "Approve"), wire.bob.presses(card, "Deny")
+            await acked(*presses)
+            await wire.final(card)
+            approved = "Approved by Ann" in plain(card)
+            assert approved is not ("Denied by Bob" in plain(card)), plain(card)
+            await wire.says("Deployed." if approved else "Left alone", thread)
+            await wait_until(lambda told=told: len(wire.ann.notices) + len(wire.bob.notices) == told + 1)
+            loser = wire.bob if approved else wire.ann
+            assert "Already answered by" in plain(loser.notices[-1])
+
+
+@proves("C04", "discord")
+@proves("C28", "discord")
+@proves("C46", "discord")
+async def test_what_was_answered_elsewhere_is_shown_and_a_stale_press_told(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        await asked(wire)
+        card = await wire.card("Deploy?")
+        approve = next(one.custom_id for one in card.buttons if one.label == "Approve")
+        ann = Person(id=f"dc:{wire.ann.id}", name="Ann")
+        request = (await wire.broker.pending(ann)).requests[0]
+        held = wire.there.fail_next("edit", held="early")
+        await wire.broker.answer(Reply(request.id, Accepted(values={"confirm": "once"}), ann, "chat"))
+        await held.reached.wait()
+        gap = wire.ann.presses_id(card, approve)
+        await acked(gap)
+        held.release()
+        await wire.final(card, "Approved by Ann on the dashboard")
+        late = wire.ann.presses_id(card, "v1:" + request.id + ":o3")
+        await acked(late)
+        await wire.told("Already answered by Ann on the dashboard: accepted.")
+        assert [plain(one) for one in wire.there.ours(wire.ann.dm)].count("Deployed.") == 1
+
+
+@proves("C06", "discord")
+@proves("C44", "discord")
+async def test_every_press_is_acknowledged_once_with_the_true_outcome(redis_url: str, tmp_path: Path) -> None:
+    """Answered, unknown, none of ours, canceled: each differs from the others."""
+    async with wired(redis_url, tmp_path) as wire:
+        await asked(wire)
+        card = await wire.card("Deploy?")
+        ids = {one.label: one.custom_id for one in card.buttons}
+        wire.ann.presses(card, "Approve")
+        await wire.final(card, "Approved")
+        found: list[str] = []
+        for id in (ids["Deny"], "v1:q0zzzzzzzzzzzzzz:o0", "hello"):
+            count = len(wire.ann.notices)
+            press = wire.ann.presses_id(card, id)
+            await wait_until(lambda count=count: len(wire.ann.notices) == count + 1)
+            found.append(plain(wire.ann.notices[-1]))
+            assert press.acked == 6
+        assert found[0].startswith("Already answered by Ann on Discord")
+        assert found[2] == "This button is not known."
+        assert len(set(found)) == 3
+        assert all(0 < len(words) <= 200 for words in found)
+
+
+@proves("C07", "discord")
+async def test_what_others_press_is_refused_to_them_alone(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(deploy, guarded=("deploy",))
+        thread = await wire.thread(wire.room())
+        card = await wire.card("Deploy?", thread)
+        before = plain(card)
+        for label in ("Approve", "Deny", "Always approve exactly this", "Deny with a reason…", "Cancel task"):
+            count = len(wire.eve.notices)
+            wire.eve.presses(card, label)
+            await wait_until(lambda count=count: len(wire.eve.notices) == count + 1)
+            assert plain(wire.eve.notices[-1]) == "This is not yours to answer."
+        assert (plain(card), bool(card.live)) == (before, True)
+        assert not wire.eve.modals
+        wire.ann.presses(card, "Approve")
+        await wire.final(card, "Approved by Ann")
+
+
+@proves("C08", "discord")
+async def test_an_empty_list_of_people_lets_nobody_in(redis_url: str, tmp_path: Path) -> None:
+    """No thread is begun for a stranger, and nothing is said aloud; a direct message works."""
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        wire.people = ()
+        await wire.front()
+        wire.hire(where)
+        room = wire.room()
+        wire.ann.says(room, f"{wire.there.mention} go")
+        wire.ann.says(wire.ann.dm, "go")
+        await wire.card("Where to?")
+        assert not wire.there.threads(room)
+        assert not wire.there.ours(room)
+
+
+async def brief(run: Run, message: str) -> str:
+    """Ask for an approval that nobody gives in time."""
+    await run.confirm("Quick?", tool="deploy", arguments={"to": "x"}, timeout=0.3)
+    return "Ran."
+
+
+@proves("C15", "discord")
+async def test_a_press_on_an_expired_question_is_final(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        await wire.sweep()
+        wire.hire(brief)
+        wire.ann.says(wire.ann.dm, "go")
+        card = await wire.says("Quick?")
+        approve = next(iter(one.custom_id for one in card.buttons), "v1:q:o0")
+        await wire.final(card, "Nobody answered in time")
+        wire.ann.presses_id(card, approve)
+        await wire.told("Nobody answered in time, the question is closed")
+        assert not [one for one in wire.there.ours(wire.ann.dm) if "Ran." in plain(one)]
+
+
+@proves("C25", "discord")
+async def test_pressing_b_approves_b(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(both)
+        wire.ann.says(wire.ann.dm, "go")
+        listing, deleting = await wire.card("List?"), await wire.card("Delete?")
+        wire.ann.presses(deleting, "Deny")
+        await wire.final(deleting, "Denied")
+        assert listing.live
+        wire.ann.presses(listing, "Approve")
+        await wire.says("list True, delete False.")
+
+
+@proves("C42", "discord")
+@pytest.mark.parametrize("point", ["press", "open form", "form"])
+async def test_what_is_older_than_a_restart_works(redis_url: str, tmp_path: Path, point: str) -> None:
+    """A button, one that opens a form, and a form that was open meanwhile: nothing has to be loaded again."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(deploy if point == "press" else what, guarded=("deploy",))
+        wire.ann.says(wire.ann.dm, "go")
+        card = await wire.card("?")
+        if point == "press":
+            await wire.restart()
+            wire.ann.presses(card, "Approve")
+            await wire.final(card, "Approved by Ann")
+            return
+        if point == "open form":
+            await wire.restart()
+        wire.ann.presses(card, "Answer")
+        await wait_until(lambda: wire.ann.modals)
+        if point == "form":
+            await wire.restart()
+        sent = wire.ann.submits(wire.ann.modals[-1], {wire.ann.modals[-1].fields[0]: "a parrot"})
+        await wire.says("You said: a parrot.")
+        assert sent.acked == 6
+
+
+async def form(run: Run, message: str) -> str:
+    """Ask by every kind of control."""
+    one = await run.choose("One?", ["a", "b"])
+    many = await run.choose("Many?", [f"option {n}" for n in range(30)], multiple=True)
+    menu = await run.choose("Menu?", [f"choice {n}" for n in range(9)])
+    text = await run.ask("Text?")
+    reply = await run.ask("Reply?")
+    await run.confirm("Command?")
+    return f"{one} {many} {menu} {text} {reply}"
+
+
+@proves("C45", "discord")
+async def test_every_kind_of_control_wakes_the_run(redis_url: str, tmp_path: Path) -> None:
+    """Button, menus of several pages, menu, form, reply, command."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(form)
+        ann = wire.ann
+        ann.says(ann.dm, "go")
+        ann.presses(await wire.card("One?"), "b")
+        card = await wire.card("Many?")
+        ann.chooses(card, "2. option 1", "4. option 3")
+        await wait_until(lambda: "Done (2)" in card.live)
+        ann.presses(card, "2/2 →")
+        await wait_until(lambda: "30. option 29" in str(card.selects[0].raw))
+        ann.chooses(card, "30. option 29")
+        await wait_until(lambda: "Done (3)" in card.live)
+        ann.presses(card, "Done")
+        ann.chooses(await wire.card("Menu?"), "7. choice 6")
+        ann.presses(await wire.card("Text?"), "Answer")
+        await wait_until(lambda: ann.modals)
+        ann.submits(ann.modals[-1], {ann.modals[-1].fields[0]: "by form"})
+        ann.replies(await wire.card("Reply?"), "by reply")
+        await wire.card("Command?")
+        request = (await wire.broker.pending(Person(id=f"dc:{ann.id}"))).requests[0]
+        typing = ann.types(ann.dm, "approve", "id", "comm")
+        await wait_until(lambda: typing.choices)
+        assert request.id in str(typing.choices)
+        ann.slash(ann.dm, "approve", id=request.id)
+        await wire.says("b ['option 1', 'option 3', 'option 29'] choice 6 by form by reply")
+
+
+@proves("C47", "discord")
+async def test_a_press_is_acknowledged_before_redis_answers_and_stored_once(redis: RedisServer, tmp_path: Path) -> None:
+    async with Proxy(redis.socket) as proxy, wired(proxy.url, tmp_path) as wire:
+        await asked(wire)
+        card = await wire.card("Deploy?")
+        proxy.replies.clear()
+        press = wire.ann.presses(card, "Approve")
+        await acked(press)
+        assert not opens_form(next(one.custom_id for one in card.buttons))
+        assert card.live
+        proxy.replies.set()
+        await wire.final(card, "Approved by Ann")
+        await wire.says("Deployed.")
+        assert [plain(one) for one in wire.there.ours(wire.ann.dm)].count("Deployed.") == 1
+
+
+@proves("C47", "discord")
+async def test_a_form_for_a_text_opens_even_when_redis_does_not_answer(redis: RedisServer, tmp_path: Path) -> None:
+    async with Proxy(redis.socket) as proxy, wired(proxy.url, tmp_path) as wire:
+        wire.hire(what)
+        wire.ann.says(wire.ann.dm, "go")
+        card = await wire.card("What is it?")
+        proxy.replies.clear()
+        wire.ann.presses(card, "Answer")
+        await wait_until(lambda: wire.ann.modals)
+        sent = wire.ann.submits(wire.ann.modals[-1], {"Your answer": "a parrot"})
+        await acked(sent)
+        proxy.replies.set()
+        await wire.says("You said: a parrot.")
+
+
+@proves("C64", "discord")
+async def test_a_parked_run_is_canceled_on_its_question(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        await asked(wire)
+        card = await wire.card("Deploy?")
+        wire.ann.presses(card, "Cancel task")
+        await wait_until(lambda: "Sure?" in plain(card))
+        wire.ann.presses(card, "Yes, cancel the task")
+        await wire.final(card, "canceled")
+        assert (await wire.run(wire.ann.dm)).state == "canceled"
+        wire.ann.says(wire.ann.dm, "again")
+        await wire.card("Deploy?")
+
+
+async def test_a_run_is_canceled_by_the_command_on_a_message(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(where)
+        thread = await wire.thread(wire.room())
+        card = await wire.card("Where to?", thread)
+        wire.ann.picks(card, "Cancel this run")
+        await wire.final(card, "canceled")
+        await wire.told("Canceled.")
+
+
+async def test_a_no_has_its_reason(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        await asked(wire)
+        card = await wire.card("Deploy?")
+        wire.ann.presses(card, "Deny with a reason")
+        await wait_until(lambda: wire.ann.modals)
+        wire.ann.submits(wire.ann.modals[-1], {"Why not?": "too late in the day"})
+        await wire.final(card, "too late in the day")
+        await wire.says("Left alone: too late in the day.")
+
+
+async def test_an_update_that_comes_twice_has_its_effect_once(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        await asked(wire)
+        card = await wire.card("Deploy?")
+        wire.ann.presses(card, "Approve")
+        wire.there.gateway.repeat()
+        await wire.final(card, "Approved by Ann")
+        await wire.says("Deployed.")
+        await asyncio.sleep(0)
+        assert [plain(one) for one in wire.there.ours(wire.ann.dm)].count("Deployed.") == 1

@@ -1,0 +1,166 @@
+"""What people write over the wire: answers, small talk, commands, edits; in direct messages, channels and threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adapters.doors import Linked
+from core.agent import Run
+from core.model import Person
+from core.people import OWNER, People
+from tests.adapters.discord.wire import plain, wired
+from tests.contract.agents import deploy, what, where
+from tests.proves import proves
+from tests.waiting import wait_until
+
+
+async def echo(run: Run, message: str) -> str:
+    """Say what was said."""
+    return f"heard {message}"
+
+
+@proves("C11", "discord")
+@proves("C61", "discord")
+async def test_a_task_has_its_thread_and_only_a_reply_of_its_people_answers_there(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """What others write in the thread, and what is written in the channel, is not the answer."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(what)
+        room = wire.room()
+        thread = await wire.thread(room, "a parrot question")
+        assert thread.name == "a parrot question"
+        card = await wire.card("What is it?", thread)
+        wire.eve.replies(card, "a lie")
+        wire.eve.says(thread, "lunch?")
+        wire.ann.says(room, "just talking")
+        wire.ann.replies(card, "a parrot")
+        await wire.says("You said: a parrot.", thread)
+        assert not wire.there.ours(room)
+        assert (await wire.run(thread)).state == "completed"
+
+
+@proves("C33", "discord")
+@proves("C35", "discord")
+async def test_a_text_that_is_no_option_consumes_nothing(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(where)
+        wire.ann.says(wire.ann.dm, "go")
+        card = await wire.card("Where to?")
+        wire.ann.says(wire.ann.dm, "to the moon")
+        await wire.says("Pick one")
+        assert card.live
+        wire.ann.says(wire.ann.dm, "2")
+        await wire.says("To production.")
+
+
+@proves("C34", "discord")
+async def test_a_reply_during_a_wait_is_the_answer_to_its_question(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(what)
+        thread = await wire.thread(wire.room())
+        first = await wire.card("What is it?", thread)
+        wire.ann.says(thread, f"{wire.there.mention} and another")
+        await wait_until(lambda: len([one for one in wire.there.ours(thread) if one.live]) == 2)
+        wire.ann.replies(first, "the first")
+        await wire.final(first, "the first")
+        await wire.says("You said: the first.", thread)
+
+
+@proves("C36", "discord")
+async def test_commands_are_commands_also_while_a_question_is_open(redis_url: str, tmp_path: Path) -> None:
+    """Slash commands answer the one who gave them alone; typed ones are known, too; other slashes are text."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(what)
+        wire.ann.says(wire.ann.dm, "go")
+        card = await wire.card("What is it?")
+        await wait_until(lambda: "status" in wire.there.commands)
+        given = wire.ann.slash(wire.ann.dm, "status")
+        await wire.told("Waiting for you")
+        assert given.acked == 5
+        wire.ann.says(wire.ann.dm, "/pending")
+        await wire.says("/answer")
+        assert card.live
+        wire.ann.replies(card, "/etc/passwd")
+        await wire.says("You said: /etc/passwd.")
+
+
+@proves("C38", "discord")
+async def test_an_edit_changes_nothing_and_says_so(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(deploy, guarded=("deploy",))
+        first = wire.ann.says(wire.ann.dm, "to staging")
+        card = await wire.card("Deploy?")
+        wire.ann.edits(first, "/cancel")
+        await wire.says("I do not read edits")
+        assert card.live
+        wire.ann.presses(card, "Approve")
+        await wire.says("Deployed.")
+
+
+@proves("C110", "discord")
+async def test_replies_given_while_nobody_listened_are_taken_once_oldest_first(redis_url: str, tmp_path: Path) -> None:
+    """In a direct message and in a thread, from permitted people only, also over a restart of ours."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(what)
+        thread = await wire.thread(wire.room())
+        asked = await wire.card("What is it?", thread)
+        wire.ann.says(wire.ann.dm, "go")
+        mine = await wire.card("What is it?")
+        await wire.down()
+        wire.eve.replies(asked, "a lie")
+        wire.ann.replies(asked, "first")
+        wire.ann.replies(asked, "second")
+        wire.ann.says(wire.ann.dm, "in private")
+        await wire.up()
+        await wire.final(asked, "first")
+        await wire.says("You said: first.", thread)
+        await wire.final(mine, "in private")
+        await wire.says("You said: in private.")
+        await wire.restart()
+        wire.hire(echo)
+        wire.ann.says(wire.ann.dm, "on we go")
+        await wire.says("heard on we go")
+        for place in (thread, wire.ann.dm):
+            assert len([one for one in wire.there.ours(place) if plain(one).startswith("You said")]) == 1
+
+
+async def test_a_task_is_begun_by_a_command_in_a_thread_of_its_own(redis_url: str, tmp_path: Path) -> None:
+    async def ask(run: Run, message: str) -> str:
+        await run.ask("Ready?")
+        return message
+
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(ask)
+        room = wire.room()
+        await wait_until(lambda: "ask" in wire.there.commands)
+        wire.ann.slash(room, "ask", text="from a command")
+        await wait_until(lambda: wire.there.threads(room))
+        thread = wire.there.threads(room)[0]
+        card = await wire.card("Ready?", thread)
+        await wire.told("Started in")
+        wire.ann.replies(card, "yes")
+        await wire.says("from a command", thread)
+
+
+async def test_a_stranger_gets_a_code_and_a_known_person_enters_it(redis_url: str, tmp_path: Path) -> None:
+    """Through the doors that Sayso uses: nothing is done for an account that nobody knows."""
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        people = People(wire.broker)
+        wire.other = Linked(people)
+        await wire.front()
+        wire.hire(echo)
+        wire.ann.says(wire.ann.dm, "hello")
+        code = plain(await wire.says("Your code is")).split("code is ")[1].split(":")[0]
+        await people.pair(code, OWNER.id)
+        wire.ann.says(wire.ann.dm, "again")
+        await wire.says("heard again")
+        room = wire.room()
+        wire.eve.slash(room, "pair")
+        told = await wire.told("Your code is", wire.eve)
+        wire.ann.slash(wire.ann.dm, "pair")
+        await wait_until(lambda: wire.ann.modals)
+        eves = plain(told).split("code is ")[1].split(":")[0]
+        wire.ann.submits(wire.ann.modals[-1], {"The code that it shows": eves})
+        await wire.told("Linked: Eve is you from now on.")
+        assert await people.who(f"dc:{wire.eve.id}") == Person(id="web:owner", name="owner", role="owner")
