@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -314,5 +313,4 @@ async def test_an_update_that_comes_twice_has_its_effect_once(redis_url: str, tm
         wire.there.gateway.repeat()
         await wire.final(card, "Approved by Ann")
         await wire.says("Deployed.")
-        await asyncio.sleep(0)
         assert [plain(one) for one in wire.there.ours(wire.ann.dm)].count("Deployed.") == 1
