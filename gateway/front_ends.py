@@ -23,7 +23,10 @@ class FrontEnd:
     module: str
 
 
-SHIPPED: Final[tuple[FrontEnd, ...]] = (FrontEnd("discord", "Discord", "dc", "adapters.discord"),)
+SHIPPED: Final[tuple[FrontEnd, ...]] = (
+    FrontEnd("telegram", "Telegram", "tg", "adapters.telegram"),
+    FrontEnd("discord", "Discord", "dc", "adapters.discord"),
+)
 
 
 def command(front: FrontEnd) -> str:

@@ -187,7 +187,7 @@ class Settings(BaseSettings):
     early_cancel_keep: Span = Field(
         default=3_600.0, description="how long a cancel that came before its start is remembered"
     )
-    key_keep: Span = Field(default=DAY, description="how long the key of an event is remembered, so that it acts once")
+    key_keep: Span = Field(default=2 * DAY, description="how long an event is remembered, so that it acts once")
     history_days: int = Field(default=90, ge=1, description="days that the history of a conversation is kept")
     history_cap: int = Field(default=10_000, ge=1, description="entries that the history of a conversation keeps")
 

@@ -205,6 +205,16 @@ PROVED: Final[dict[str, tuple[Surface, ...]]] = {
     "S02": ("store",),
 }
 
+# What a front end proves beside the kit, which all of them have in common.
+_ON: Final[dict[Surface, str]] = {
+    "telegram": "C01",
+}
+
+
+def _proved(case: str) -> tuple[Surface, ...]:
+    return (*PROVED.get(case, ()), *(surface for surface, cases in _ON.items() if case in cases.split()))
+
+
 _OWED: Final[tuple[tuple[str, Surface, str], ...]] = (
     (
         "Telegram",
@@ -225,7 +235,9 @@ _OWED: Final[tuple[tuple[str, Surface, str], ...]] = (
 
 PROMISES: Final[dict[str, Promise]] = {
     case: Promise(
-        title, PROVED.get(case, ()), {surface: part for part, surface, cases in _OWED if case in cases.split()}
+        title,
+        _proved(case),
+        {surface: part for part, surface, cases in _OWED if case in cases.split() and surface not in _proved(case)},
     )
     for case, title in TITLES.items()
 }
