@@ -24,7 +24,8 @@ HELP = """Write what you want done. Commands:
 /status what works now · /pending what waits for you
 /cancel end a task · /pause keep it for later · /resume go on
 /approve ID · /deny ID reason · /answer ID text · /abort ID
-/new a new conversation · /agent NAME another agent · /grants remembered approvals · /jobs background jobs"""
+/new a new conversation · /agent NAME another agent · /grants remembered approvals · /jobs background jobs
+/stop all, /freeze, /thaw everybody's tasks, for owners"""
 GREETING = "Hello. I am Sayso: your agents ask here before they act.\n\n"
 UNNAMED = "I cannot see who you are: you write as the group. Press a button, or write as yourself."
 Rows = list[tuple[Button, ...]]

@@ -22,7 +22,6 @@ from core.life.event import (
     Ask,
     Beat,
     Begin,
-    Bind,
     Broke,
     Claim,
     Deadline,
@@ -202,7 +201,7 @@ class Broker(Looks):
 
     async def bind(self, origin: str, people: tuple[str, ...]) -> None:
         """Let a place with several people know its list of people; it counts at once."""
-        await self.committer.carry(place.bind, Bind(origin, people), self.store.place(origin))
+        await self.committer.carry(place.bind, place.Bind(origin, people), self.store.place(origin))
 
     # ── a turn's side ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -5,11 +5,11 @@ Keys of a partition (its hash tag in braces, so that every commit stays in one s
     c: conversation   r: run   q: request   g: grants   i: incarnation   o: origin   l listeners   e: event keys
     k: card   p: how far a conversation was posted   m: whose a platform's message is
     j: journal   h: history   s: a run's own journal   b: long texts   x: snapshots   y: sealed values
-    z: indexes   feed
+    z: indexes   feed   n whether everything is frozen
 
 What has no time to live (`keeps_no_ttl`): unsettled conversations with their lists, pointers and grants, unsettled runs
-and requests with their lists and texts, leases' documents, the indexes and the feed. The commit that settles a thing
-gives it the time to live of the table `Retention`.
+and requests with their lists and texts, leases' documents, the freeze, indexes and the feed. The commit that settles
+a thing gives it the time to live of the table `Retention`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from core.card import Card, Pointer, Posted
+from core.frozen import Frozen
 from core.life.decision import Kind, Model, Ref
 from core.model import TERMINAL, Conversation, Grants, Incarnation, Listeners, Origin, Run, Seen
 from core.question import Cancelled, Expired, Request, Undeliverable
@@ -67,6 +68,7 @@ LETTERS: dict[Kind, str] = {
     "card": "k:",
     "posted": "p:",
     "pointer": "m:",
+    "frozen": "n",
 }
 TYPES: dict[Kind, type[Model]] = {
     "conversation": Conversation,
@@ -80,6 +82,7 @@ TYPES: dict[Kind, type[Model]] = {
     "card": Card,
     "posted": Posted,
     "pointer": Pointer,
+    "frozen": Frozen,
 }
 # Hash tags of the sixteen partitions of a cluster, chosen so that their slots lie evenly.
 TAGS = [
@@ -101,7 +104,7 @@ TAGS = [
     "bdb",
 ]
 DAY = 86_400_000
-EXCEPTIONS = ("c:", "r:", "q:", "o:", "i:", "l", "j:", "h:", "s:", "b:", "x:", "y:", "g:", "z:", "feed", "a:")
+EXCEPTIONS = ("c:", "r:", "q:", "o:", "i:", "l", "j:", "h:", "s:", "b:", "x:", "y:", "g:", "z:", "feed", "a:", "n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ class Retention:
                 return self.card_ms if model.final else self.ledger_ms
             case Posted() | Pointer():
                 return self.ledger_ms
-            case Incarnation() | Listeners() | Origin():
+            case Incarnation() | Listeners() | Origin() | Frozen():
                 return 0
 
 

@@ -25,6 +25,8 @@ NEWEST = 8
 """How many entries of a list are read at once by whoever follows it; they nearly always hold what is new."""
 NEAR = 4
 """How many of a document's runs or requests are read along with it."""
+SCANNED = 5_000
+"""How many keys one look at all of them takes in at once."""
 
 
 class Store:
@@ -251,6 +253,21 @@ class Store:
         reply = await self.link.call("ZCARD", self.keys[partition].index(index, of))
         return reply if isinstance(reply, int) else 0
 
+    async def waited_for(self, partition: int) -> list[str]:
+        """List every person of whom something is unsettled, from the names of their indexes; it looks at all keys."""
+        prefix = self.keys[partition].index("pending", "x")[:-1]
+        cursor, found = "0", set[str]()
+        while True:
+            reply = await self.link.call("SCAN", cursor, "MATCH", f"{prefix}*", "COUNT", SCANNED, "TYPE", "zset")
+            match reply:
+                case [bytes(following), list(names)]:
+                    found.update(name.decode().removeprefix(prefix) for name in names if isinstance(name, bytes))
+                    cursor = following.decode()
+                case _:
+                    raise StoreError(f"Redis answered SCAN with {reply!r}")
+            if cursor == "0":
+                return sorted(found)
+
     async def unlist(self, partition: int, index: Index, member: str, *, of: str = "") -> None:
         """Take a member that points to nothing any more out of an index."""
         await self.link.call("ZREM", self.keys[partition].index(index, of), member)
@@ -260,7 +277,8 @@ def _links(model: Model | None) -> list[Ref]:
     """What a document points to, as far as a rule that reads it usually reads that, too."""
     match model:
         case Run():
-            return [("conversation", model.conversation), *(("request", id) for id in model.requests[-NEAR:])]
+            asked: list[Ref] = [("request", id) for id in model.requests[-NEAR:]]
+            return [("conversation", model.conversation), ("frozen", ""), *asked]
         case Request():
             return [("conversation", model.conversation), ("run", model.run)]
         case Conversation():

@@ -151,9 +151,7 @@ class Turn:
         if refusal.code == "halted":
             run = await self.steady(lambda: self.broker.peek(self.run.id))
             await self.stopped(run.cause if run is not None else "deleted")
-        if refusal.code == "invalid":
-            raise NotAskable(refusal.text)
-        raise SaysoError(refusal.text)
+        raise (NotAskable if refusal.code == "invalid" else SaysoError)(refusal.text)
 
     # ── what it records ──────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -164,15 +162,17 @@ class Turn:
     async def record(
         self, kind: StepName, key: str, send: Callable[[int], Awaitable[R | Refusal]]
     ) -> R | Refusal | None:
-        """Commit one entry of the journal; None when it was found to be in it already, after an unclear outcome.
-
-        Its number is guarded: when something else came in between, that is read first.
-        """
-        with self.act():
-            async with self.writing:
-                if self.parked:
-                    raise Parking
-                result = await self._record(kind, key, send)
+        """Commit one entry of the journal under the next number, as soon as it may; None when it was there already."""
+        while True:
+            with self.act():
+                async with self.writing:
+                    if self.parked:
+                        raise Parking
+                    result = await self._record(kind, key, send)
+            if not isinstance(result, Refusal) or result.code != "frozen":
+                break
+            emit("turn.waited", run=self.run.id, why=result.code)
+            await self._pause(len(PAUSES))
         if isinstance(result, Refusal) and result.code != "not_approved":
             await self.refused(result)
         return result

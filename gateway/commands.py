@@ -18,7 +18,7 @@ from core.life.event import Reply
 from core.life.words import text_answer
 from core.model import Json, Person
 from core.question import Accepted, Declined, Request
-from gateway import logging, people_commands, wiring
+from gateway import emergency_commands, logging, people_commands, wiring
 from gateway.front_ends import SHIPPED, FrontEnd
 from gateway.running import NAME, fail, quiet, read_settings, refuse, run_to_end, with_broker
 from gateway.settings import Settings
@@ -33,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 people_commands.add(app)
+emergency_commands.add(app)
 VIA = "cli"
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from adapters.surface import hold_of
 from core.broker import Broker
+from core.emergency import Emergency
 from core.errors import StoreError
 from core.life.decision import Ref
+from core.life.emergency import words as words_of
 from core.model import Incarnation
 from gateway.front_ends import FrontEnd, command
 
@@ -37,7 +39,7 @@ async def checks(broker: Broker, known: Sequence[FrontEnd] = (), wanted: Collect
     found.append(Check("feed", not lagging, words))
     try:
         found += [await _room(broker), await workers(broker), await _sweeper(broker)]
-        found += [await _waiting(broker), await _stopping(broker)]
+        found += [await _waiting(broker), await _frozen(broker), await _stopping(broker)]
         found += await front_ends(broker, known, wanted)
     except StoreError as error:
         found.append(Check("redis", False, f"Redis refused a question: {error}"))
@@ -109,6 +111,15 @@ async def _waiting(broker: Broker) -> Check:
     if not many or late < 30:
         return Check("queue", True, f"{many} runs are about to start" if many else "no run waits for a worker")
     return Check("queue", False, f"{many} runs wait for a worker, the oldest for {late:.0f} s; start more workers")
+
+
+async def _frozen(broker: Broker) -> Check:
+    """Whether somebody keeps everything from beginning; that is meant, and has to be seen."""
+    found = await Emergency(broker).frozen()
+    if found is None:
+        return Check("freeze", True, "nothing is frozen")
+    since = (broker.store.now() - found.since_ms) / 1_000
+    return Check("freeze", False, f"{words_of(found)} (for {since:.0f} s): `sayso thaw`")
 
 
 async def _stopping(broker: Broker) -> Check:

@@ -14,6 +14,7 @@ import uvicorn
 
 from adapters.web.app import create
 from adapters.web.attached import Attached
+from adapters.web.emergency import Banner
 from adapters.web.hooks import Called
 from adapters.web.hub import Hub
 from adapters.web.lists import Lists
@@ -133,10 +134,11 @@ async def serve(settings: Settings, broker: Broker, stop: asyncio.Event, started
             server = Server(_config(settings, web), lambda: started(port))
             calm_collector()
             lists = group.create_task(Lists(web.hub).watch(), name="lists of open pages")
+            banner = group.create_task(Banner(web.hub).watch(), name="freezes told to open pages")
             tidying = group.create_task(_tidy(web.files), name="files that were kept long enough")
             ending = group.create_task(_end(stop, server, web.hub), name="end of the web server")
             await server.serve([listening])
-            for task in (lists, tidying, ending):
+            for task in (lists, banner, tidying, ending):
                 task.cancel()
     finally:
         listening.close()

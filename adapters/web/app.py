@@ -11,7 +11,19 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
 
-from adapters.web import conversations, files, health, live, people, problems, requests, runs, secrets, session
+from adapters.web import (
+    conversations,
+    emergency,
+    files,
+    health,
+    live,
+    people,
+    problems,
+    requests,
+    runs,
+    secrets,
+    session,
+)
 from adapters.web.problems import MEDIA_TYPE, Problem, ProblemShape
 from adapters.web.security import PAGE_CSP, Gate, known_to
 from adapters.web.state import Web, state_of
@@ -72,7 +84,7 @@ def create(web: Web) -> ASGIApp:
     app.state.web = web
     app.state.tries = session.Tries()
     app.state.figures = figures = health.Figures()
-    for one in (conversations, runs, secrets, requests, files, session, people, live, health):
+    for one in (conversations, emergency, runs, secrets, requests, files, session, people, live, health):
         app.include_router(one.router)
     app.router.routes.append(WebSocketRoute("/v1/ws", live.Socket))
     app.router.routes.extend(one.route() for one in web.called)

@@ -45,6 +45,7 @@ STATUS: Final[Mapping[Code, int]] = {
     "secret": 409,
     "length": 409,
     "contended": 503,
+    "frozen": 423,
 }
 TRY_AGAIN: Final = {"Retry-After": "1"}
 _log = logging.getLogger("sayso.web")

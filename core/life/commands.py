@@ -4,6 +4,7 @@
     /cancel [RUN] · /pause [RUN] · /resume [RUN]                         the run at work, or the one named
     /new                                                                 a new conversation at this place
     /agent NAME                                                          whom the next run of this place is with
+    /stop all · /freeze [reason] · /thaw                                 everybody's runs, for owners
     /status /pending /agent /jobs /grants /help                          only show something
 
 Ids may be in any case and have stray spaces. Other text that begins with a slash is ordinary text. Source: C21, C36.
@@ -27,7 +28,8 @@ from core.question import Accepted, ConfirmField, Declined
 ON_REQUEST = frozenset({"approve", "deny", "answer", "abort"})
 ON_RUN = frozenset({"cancel", "pause", "resume"})
 SHOWS = frozenset({"status", "pending", "agent", "jobs", "grants", "help", "start"})
-COMMANDS = ON_REQUEST | ON_RUN | SHOWS | {"new"}
+ON_ALL = frozenset({"stop", "freeze", "thaw"})
+COMMANDS = ON_REQUEST | ON_RUN | ON_ALL | SHOWS | {"new"}
 CAUSES: dict[str, Cause] = {"cancel": "user_canceled", "pause": "user_paused", "abort": "user_aborted"}
 
 
@@ -75,6 +77,8 @@ def command(
         if name == "resume":
             return resume(d, Resume(run, e.person))
         return stop(d, Stop(run, CAUSES[name], e.person))
+    if name in ON_ALL and (refused := lacks(e, "run")) is not None:
+        return refused
     return Told(command=name, argument=rest, conversation=place)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from core.card import Card, Pointer, Posted
+from core.frozen import Frozen
 from core.model import (
     Conversation,
     Entry,
@@ -39,8 +40,10 @@ Kind = Literal[
     "card",
     "posted",
     "pointer",
+    "frozen",
 ]
-Model = Conversation | Run | Request | Grants | Incarnation | Origin | Listeners | Seen | Card | Posted | Pointer
+Places = Conversation | Origin | Posted | Pointer | Card
+Model = Places | Run | Request | Grants | Incarnation | Listeners | Seen | Frozen
 Ref = tuple[Kind, str]
 FAR = 1 << 53
 
@@ -209,6 +212,7 @@ Code = Literal[
     "secret",
     "length",
     "contended",
+    "frozen",
 ]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from core.card import Card, Pointer, Posted
+from core.frozen import Frozen
 from core.life.debt import indebt, prefix
 from core.life.decision import (
     FAR,
@@ -51,7 +52,9 @@ from core.question import Request
 
 R = TypeVar("R")
 E = TypeVar("E")
-M = TypeVar("M", Conversation, Run, Request, Grants, Incarnation, Origin, Listeners, Seen, Card, Posted, Pointer)
+M = TypeVar(
+    "M", Conversation, Run, Request, Grants, Incarnation, Origin, Listeners, Seen, Card, Posted, Pointer, Frozen
+)
 Mode = Literal["at", "fence", "exists"]
 
 
@@ -153,6 +156,10 @@ class Draft:
     def seen(self, key: str) -> Seen | None:
         """Read whether an event key took effect already."""
         return self._get(("seen", key), Seen)
+
+    def frozen(self) -> Frozen | None:
+        """Read whether everything is frozen in this partition."""
+        return self._get(("frozen", ""), Frozen)
 
     # wanting
 

@@ -179,7 +179,7 @@ class Broke:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A person, or the rules, want a run to stop. urgent: skip to the next step of the ladder.
+    """A person, or the rules, want a run to stop. urgent: skip to the next step of the ladder. all: an owner stops all.
 
     effects: what its journal tells of side effects so far, for a run that no worker holds.
     """
@@ -190,6 +190,7 @@ class Stop:
     key: str | None = None
     urgent: bool = False
     effects: Literal["none", "done", "unknown"] | None = None
+    all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,11 +341,3 @@ class Withdraw:
     person: Person
     digest: str
     run: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Bind:
-    """The list of people of a place with several people changed."""
-
-    origin: str
-    people: tuple[str, ...]

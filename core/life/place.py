@@ -5,11 +5,13 @@ Delete is one commit and asks nobody's leave: fences rise, requests close, conte
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from core.life.access import may_delete, may_see, may_start
 from core.life.closing import forget_past, settle, stub
 from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Unready, Untimer, Wipe
 from core.life.draft import Draft
-from core.life.event import Beat, Bind, Delete, Hold, Leave, Reset, ShrinkDue, Stop, Stray, Swept
+from core.life.event import Beat, Delete, Hold, Leave, Reset, ShrinkDue, Stop, Stray, Swept
 from core.life.memory import recall, remember
 from core.life.result import Deleted, Kept, Opened
 from core.life.run import stop, tell_workers, turns_of
@@ -190,6 +192,14 @@ def stray(d: Draft, e: Stray) -> Kept:
     """A timer that has nothing to do any more goes."""
     d.want(Untimer(e.what, e.id, e.at_ms))
     return Kept()
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """The list of people of a place with several people changed."""
+
+    origin: str
+    people: tuple[str, ...]
 
 
 def bind(d: Draft, e: Bind) -> Kept:

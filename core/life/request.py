@@ -19,6 +19,7 @@ from core.life.check import normal, outcome
 from core.life.closing import card, public, settle, show
 from core.life.decision import Body, Guard, Hint, Refusal, Timer
 from core.life.draft import Draft
+from core.life.emergency import frozen
 from core.life.event import Ask, Park, Reply, Stop, Take
 from core.life.grant import granted, remember_grant
 from core.life.memory import OTHER, recall, remember
@@ -150,25 +151,27 @@ def take(d: Draft, e: Take) -> Delivered | Refusal:
         return Refusal("halted", f"run {e.run!r} is {run.shown}", {"state": run.shown, "cause": run.cause})
     if conversation.live is not None or conversation.queue[:1] != (run.id,):
         return Refusal("busy", f"another run of the conversation goes first, before {e.run!r}")
+    if (still := frozen(d, f"run {run.id!r} does not go on")) is not None:
+        return still
     d.guard(Guard("length", ("run", run.root), fence=e.length))
     return deliver(d, conversation, run)
 
 
 def park(d: Draft, e: Park) -> Changed | Refusal:
-    """A held turn lets go; if the answer came first, it is told so and takes it."""
+    """A held turn lets go; if the answer came first, it is told so and takes it (while frozen: who claims it)."""
     run = d.run(e.run)
     if run is None:
         return Refusal("gone", f"run {e.run!r} was deleted")
     if run.turn is None or run.turn.fence != e.fence:
         return Refusal("fenced", f"run {e.run!r} has a newer turn")
-    if run.state == "queued":
+    if run.state == "queued" and d.frozen() is None:
         return Refusal("answered", f"run {e.run!r} has its answers: take them")
-    if run.state != "waiting":
+    if run.state not in ("waiting", "queued"):
         return Refusal("halted", f"run {e.run!r} is {run.shown}", {"state": run.shown, "cause": run.cause})
     parked = d.save_run(run, turn=None, fence=run.fence + 1)
     let_go(d, parked, run.turn.worker)
     d.want(Timer("shrink", run.conversation, d.now + d.spans.journal_keep_ms))
-    return Changed(run=run.id, state="waiting")
+    return Changed(run=run.id, state=parked.shown)
 
 
 # ── the person's side ────────────────────────────────────────────────────────────────────────────────────────────────

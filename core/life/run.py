@@ -192,7 +192,8 @@ def facts(run: Run) -> dict[str, int | str | None]:
 
 def stop(d: Draft, e: Stop) -> Stopped | Refusal:
     """Cancel, pause or abort, in any state; a stronger cause replaces a weaker one."""
-    found = both(d, e.run, e.person)
+    anyone = e.all and e.person is not None and e.person.role == "owner"
+    found = both(d, e.run, None if anyone else e.person)
     if isinstance(found, Refusal):
         return found
     conversation, run = found

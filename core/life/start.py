@@ -9,6 +9,7 @@ from __future__ import annotations
 from core.life.check import approved, effect_of
 from core.life.decision import Body, Log, Owe, Refusal
 from core.life.draft import Draft
+from core.life.emergency import frozen
 from core.life.event import Claim
 from core.life.result import Delivered
 from core.model import Approval, Conversation, Grant, Person, Run, Turn
@@ -83,6 +84,8 @@ def claim(d: Draft, e: Claim) -> Delivered | Refusal:
         return Refusal("conflict", f"run {e.run!r} is {run.shown}", {"state": run.shown})
     if conversation.live is not None or not conversation.queue or conversation.queue[0] != run.id:
         return Refusal("busy", f"another run of the conversation goes first, before {e.run!r}")
+    if (still := frozen(d, "no turn starts")) is not None:
+        return still
     d.hold(until_ms=incarnation.until_ms)
     unproved = run.unproved if run.turn is None else (*run.unproved, run.turn)
     turn = Turn(fence=run.fence + 1, worker=e.worker, since_ms=d.now, again=run.agent not in e.pausing)

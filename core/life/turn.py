@@ -12,6 +12,7 @@ from typing import Literal
 
 from core.life.decision import Guard, Log, Refusal, Tell, Wipe, Write
 from core.life.draft import Draft
+from core.life.emergency import frozen
 from core.life.event import Append, Begin, Took
 from core.life.result import Changed, Kept
 from core.model import Run, Step
@@ -26,6 +27,8 @@ def begin(d: Draft, e: Begin) -> Kept | Refusal:
         return Refusal("fenced", f"run {e.run!r} has a newer turn")
     if run.halt != e.halt or run.state == "stopping":
         return Refusal("halted", f"run {e.run!r} is {run.shown}", {"state": run.shown, "cause": run.cause})
+    if (still := frozen(d, f"{e.key!r} does not begin")) is not None:
+        return still
     d.guard(Guard("begin", ("run", run.id), fence=e.fence, halt=e.halt))
     d.guard(Guard("length", ("run", run.root), fence=e.length))
     used = _use(d, run, e.digest) if e.digest is not None else None

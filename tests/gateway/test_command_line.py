@@ -112,3 +112,20 @@ async def test_a_bad_scope_is_told_what_there_is(shell: Shell) -> None:
     status, _, err = await shell.run("token", "--scope", "everything")
     assert status == 2
     assert "read, send, answer, run, admin" in err
+
+
+async def test_freeze_thaw_and_stop_say_what_they_did(shell: Shell, redis_url: str) -> None:
+    """Without --all nothing is stopped, and it says what to say instead."""
+    shell.env["REDIS_URL"] = redis_url
+    status, told, _ = await shell.run("freeze", "--reason", "fire")
+    assert (status, told.startswith("Frozen: nothing begins until `sayso thaw`. No task had to be paused.")) == (
+        0,
+        True,
+    )
+    status, checked, _ = await shell.run("doctor")
+    assert (status, "BAD  freeze: Sayso is frozen by owner (fire)" in checked) == (1, True), checked
+    assert (await shell.run("thaw"))[0] == 0
+    assert (await shell.run("thaw"))[1] == "Nothing was frozen.\n"
+    status, _, err = await shell.run("stop")
+    assert (status, "--all" in err) == (2, True)
+    assert (await shell.run("stop", "--all"))[:2] == (0, "No task had to be canceled.\n")

@@ -14,6 +14,7 @@ import { Commands } from "./commands.js";
 import { announce, el, fill, icon } from "./dom.js";
 import { keepDraft } from "./drafts.js";
 import { visible } from "./escapes.js";
+import { showFreeze } from "./freeze.js";
 import { showGrants } from "./grants.js";
 import { Drawer } from "./drawer.js";
 import { Outbox } from "./outbox.js";
@@ -198,6 +199,7 @@ store.addEventListener("thread", () => {
 });
 store.addEventListener("place", showPlace);
 store.addEventListener("link", showLink);
+store.addEventListener("frozen", () => showFreeze(part("frozen"), store.frozen, store.me?.person.role === "owner", acts));
 store.addEventListener("trouble", (/** @type {any} */ event) => notice(event.detail));
 store.addEventListener("gone", (/** @type {any} */ event) => {
   history.replaceState(null, "", "#new");

@@ -3,6 +3,7 @@
  * Must not know: how commands are read; the server says what a text was.
  */
 
+import { halt } from "./freeze.js";
 import { showGrants } from "./grants.js";
 import { HELP, stateWords } from "./words.js";
 
@@ -54,6 +55,11 @@ export class Commands {
         break;
       case "status":
         this.notice(store.thread?.active.map((run) => stateWords(run)).join("\n") || "Nothing is running here.");
+        break;
+      case "stop":
+      case "freeze":
+      case "thaw":
+        void halt(this.acts, command, argument ?? "").then((words) => words && this.notice(words));
         break;
       case "agent":
         if (argument) this.chosen(argument);

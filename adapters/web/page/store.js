@@ -29,6 +29,8 @@ export class Store extends EventTarget {
     this.place = "chat";
     /** @type {string | null} */
     this.trouble = null;
+    /** @type {import("./freeze.js").Frozen} */
+    this.frozen = { frozen: false };
     this.socket = new Socket();
     /** @type {Set<string>} */
     this.due = new Set();
@@ -58,6 +60,7 @@ export class Store extends EventTarget {
     this.agent ||= this.me?.agent ?? "";
     this.changed("list");
     this.changed("place");
+    this.changed("frozen");
   }
 
   async mend() {
@@ -71,6 +74,8 @@ export class Store extends EventTarget {
       const { conversations } = await api.conversations();
       this.list = conversations;
       this.changed("list");
+      this.frozen = await api.frozen();
+      this.changed("frozen");
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
     }
@@ -172,6 +177,7 @@ export class Store extends EventTarget {
     const id = told.conversation;
     if (told.type === "conversation.changed") return this.listed(told.conversation);
     if (told.type === "conversation.deleted" && id) return this.forget(id);
+    if (told.type === "frozen") { this.frozen = /** @type {any} */ (told); return this.changed("frozen"); }
     const thread = id ? this.threads.get(id) : null;
     if (!thread || !id) return;
     if (told.type === "reset") return void this.load(id);

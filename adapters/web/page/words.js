@@ -127,4 +127,5 @@ export const HELP = [
   "/approve, /deny, /answer, /abort with a question's id: answer from anywhere",
   "/grants: what you allowed for longer here",
   "/new: start over in a new conversation",
+  "/stop all, /freeze, /thaw: everybody's tasks, for owners",
 ].join("\n");

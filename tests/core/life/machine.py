@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from core.life.decision import Refusal
+from core.life.emergency import Thaw
 from core.life.event import (
     Ended,
 )
@@ -17,6 +18,7 @@ from tests.core.life.memory import (
 )
 from tests.core.life.play import (
     CAT,
+    OWNER,
     Play,
 )
 
@@ -87,7 +89,8 @@ class Life(Memory, RuleBasedStateMachine):
 
 
 def heal(world: Play) -> None:
-    """Timers fire, workers are lost, everything is canceled: nothing may stay owed."""
+    """Everything thaws, timers fire, workers are lost, everything is canceled: nothing may stay owed."""
+    world.act(Thaw(OWNER))
     for _ in range(3):
         world.later(1_000)
         for worker in world.all(Incarnation):

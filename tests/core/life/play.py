@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from core.life import again, grant, overdue, place, request, run, said, start, turn
+from core.life import again, emergency, grant, overdue, place, request, run, said, start, turn
 from core.life.decision import Refusal
+from core.life.emergency import Freeze, Thaw
 from core.life.event import (
     Append,
     Ask,
@@ -48,6 +49,7 @@ ANN = Person(id="web:ann", name="Ann")
 BEN = Person(id="web:ben", name="Ben")
 CAT = Person(id="tg:cat", name="Cat", role="approver")
 DAN = Person(id="tg:dan", name="Dan")
+OWNER = Person(id="web:owner", name="owner", role="owner")
 GROUP = (ANN.id, BEN.id, CAT.id)
 PERSON_EVENTS = (Said, Reply, Stop, Resume, Revert, Extend, Delete, Reset, Withdraw, Forestall)
 
@@ -80,6 +82,7 @@ Event = (
     | Finish
     | Forestall
     | Free
+    | Freeze
     | Leave
     | Lost
     | Park
@@ -93,6 +96,7 @@ Event = (
     | Stray
     | Swept
     | Take
+    | Thaw
     | Took
     | Withdraw
 )
@@ -130,6 +134,10 @@ class Play(World):
                 return self.step(run.ended, event, look, clock=clock)
             case Lost():
                 return self.step(again.lost, event, look, clock=clock)
+            case Freeze():
+                return self.step(emergency.freeze, event, look, clock=clock)
+            case Thaw():
+                return self.step(emergency.thaw, event, look, clock=clock)
             case _:
                 return self._machine(event, look, clock)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.life.again import awaits_proof
 from core.life.decision import Refusal
+from core.life.emergency import Freeze, Thaw
 from core.life.event import (
     Append,
     Ask,
@@ -39,6 +40,7 @@ from tests.core.life.memory import (
 )
 from tests.core.life.play import (
     ANN,
+    OWNER,
 )
 
 
@@ -63,8 +65,10 @@ def claim(life: Memory, slot: int, number: int, age: int, late: int) -> None:
     worker = life.workers[slot]
     waiting = sorted(life.world.index("ready"))
     run = pick(waiting, number) if waiting and number % 7 != 6 else pick(life.runs(), number // 7).id
+    frozen = ("frozen", "") in life.world.docs
     told = life.act(Claim(run, worker), age, late)
     if isinstance(told, Delivered):
+        assert not frozen
         assert ("incarnation", worker) in life.world.docs
         life.turn_began(told, worker)
 
@@ -105,6 +109,12 @@ def take(life: Memory, number: int, age: int) -> None:
     life.only_the_live(turn, told)
     if isinstance(told, Delivered):
         turn.delivered = told
+
+
+@happens(1, thaw=dice.integers(0, 3))
+def freeze_or_thaw(life: Memory, thaw: int) -> None:
+    """An owner lets nothing begin; mostly it is over soon."""
+    assert not isinstance(life.act(Thaw(OWNER) if thaw else Freeze(OWNER)), Refusal)
 
 
 @happens(3, lambda life: bool(life.turns), number=picks, age=ages)
