@@ -16,7 +16,6 @@ from typing import Self
 
 from adapters import proving
 from adapters.doors import Doors, Open
-from adapters.emergency import carried_out, while_frozen
 from adapters.finds import Finds
 from adapters.forms import CODE, Filled, Filling, Forms
 from adapters.outcomes import NOT_YOURS, Notice, notice, pressed, refused
@@ -297,16 +296,12 @@ class Desk:
         match said:
             case Told(command="edited"):
                 return notice(said)
-            case Told(command="agent", argument=str() as name) if name.strip():
-                return Notice(text=f"{name} answers here from now on.")
-            case Told(command="stop" | "freeze" | "thaw"):
-                return await carried_out(self._broker, said, person)
             case Told():
                 return await self._shows.show(said, person, (await self._home(place)).conversation)
             case Refusal(code="choose") if isinstance(open := said.standing.get("open"), list):
                 return await self._shows.which(person, [id for id in open if isinstance(id, str)])
             case Sent(steer=False):
-                return await while_frozen(self._broker)
+                return await self._shows.started()
             case Answered(repeat=False) | Sent():
                 return None
             case _:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from adapters.platform import Button, Form
 from adapters.text import clip
 from core.life.decision import Refusal
-from core.life.result import Answered, Kept, Opened, Result, Resumed, Sent, Stopped, Told
+from core.life.result import Answered, Changed, Kept, Opened, Result, Resumed, Sent, Stopped, Told
 from core.model import Cause, Json, Run, Value
 from core.press import payload
 from core.question import (
@@ -173,6 +173,8 @@ def notice(result: Result | Refusal, most: int = 200) -> Notice | None:
             return Notice(text="Accepted.", seen=True)
         case Stopped():
             return Notice(text=_stopped(result), seen=True)
+        case Changed(state="canceled" | "paused"):
+            return Notice(text="Accepted as stopped; your name stands with it.")
         case Resumed(state="waiting"):
             return Notice(text="Resumed: its question is open again.", seen=True)
         case Resumed():

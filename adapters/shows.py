@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from adapters.emergency import carried_out, while_frozen
 from adapters.outcomes import CAUSES, STATES, Notice
 from adapters.platform import Button, Limits
 from adapters.text import clip
@@ -50,6 +51,10 @@ class Shows:
                 return await self._choose(person, told.command)
             case "grants":
                 return await self._grants(person, conversation)
+            case "stop" | "freeze" | "thaw":
+                return await carried_out(self._broker, told, person)
+            case "agent" if told.argument.strip():
+                return Notice(text=f"{told.argument} answers here from now on.")
             case "agent":
                 return self._agent(conversation)
             case "jobs":
@@ -58,6 +63,10 @@ class Shows:
                 return Notice(text=GREETING + HELP)
             case _:
                 return Notice(text=HELP)
+
+    async def started(self) -> Notice | None:
+        """What to tell somebody whose words started a task: nothing, but while everything is frozen."""
+        return await while_frozen(self._broker)
 
     async def _status(self, person: Person, conversation: Conversation | None) -> Notice:
         runs = await self._runs(person, conversation)

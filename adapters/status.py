@@ -1,7 +1,8 @@
 """The status card of a run, and plain texts: what stands in a chat beside questions.
 
 It shows the state, the end of what is being written, and the buttons that fit the state: Pause and Cancel while it
-works, Stop now while it stops, Resume, Retry, Go back and Cancel while it is paused. It knows no platform.
+works, Stop now while it stops, Accept as stopped when nobody saw its end, Resume, Retry, Go back and Cancel while it is
+paused. It knows no platform.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def _buttons(run: Run, card: Card) -> list[Button]:
         return [_button(run, "Yes, cancel the task", "sure", danger=True), _button(run, "Keep it", "keep")]
     cancel = _button(run, "Cancel", "cancel", danger=True)
     if run.state == "stopping":
-        return [_button(run, "Stop now", "stop", danger=True)]
+        gone = [_button(run, "Accept as stopped", "gone")] if run.turn is None else []
+        return [_button(run, "Stop now", "stop", danger=True), *gone]
     if run.state == "paused":
         again = run.cause in ("turn_failed", "worker_lost", "shutdown")
         first = _button(run, "Retry", "retry") if again else _button(run, "Resume", "resume")

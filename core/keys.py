@@ -34,6 +34,7 @@ Index = Literal[
     "pending",
     "mine",
     "leases",
+    "unproved",
     "ready",
     "timers",
 ]

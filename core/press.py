@@ -14,6 +14,7 @@ with a number where one is needed. A payload is untrusted: who pressed, and whet
     show    show the question again, here                    withdraw  take back a remembered approval
     g2      open page 2 of its form                          m2, f1m2  what was picked from page 2 of a menu
     reason  open a form to say no with a reason              give    open a form for a secret
+    gone    accept the run as stopped
 
 An `x` before the word: the button stands in a list or a notice, not on the card of what it names.
 """
@@ -48,6 +49,7 @@ Verb = Literal[
     "reason",
     "give",
     "pick",
+    "gone",
 ]
 NUMBERED = frozenset({"option", "turn", "form", "pick"})
 WORDS: frozenset[str] = frozenset(get_args(Verb)) - NUMBERED

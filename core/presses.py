@@ -7,6 +7,7 @@ Source: DESIGN section 8, C44, C46.
 from __future__ import annotations
 
 from core.broker import Broker
+from core.leaks import Leaks
 from core.life import pressed as life
 from core.life.card import Adopt
 from core.life.decision import Refusal
@@ -69,6 +70,8 @@ class Presses:
                 return await broker.pause(run.id, e.person, key=e.key, urgent=True)
             case "resume" | "retry":
                 return await broker.resume(run.id, e.person, key=e.key)
+            case "gone":
+                return await Leaks(broker).vouch(run.id, e.person)
             case "revert":
                 return await broker.revert(run.id, e.person, key=e.key)
             case _:

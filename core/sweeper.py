@@ -134,7 +134,7 @@ class Sweeper:
     async def _lapsed(self, partition: int, id: str) -> None:
         """Settle what a process held whose lease lapsed, or that said goodbye; later look whether it is gone at last.
 
-        Who it was is remembered while a run that goes on, or is stopping, has a turn of it that may still work.
+        Who it was is remembered while a run, perhaps one that was deleted, has a turn of it that may still work.
         """
         was = await self._ghost(partition, id)
         if was is None:
@@ -149,7 +149,7 @@ class Sweeper:
             model = found["run", run].model
             here = model if isinstance(model, Run) else None
             proved = gone and (here is None or await remains.end(here, id))
-            if proved or here is None or not _waits(here, id):
+            if proved or (here is not None and not _waits(here, id)):
                 await self._settle(run, id, gone=proved)
         await self._broker.swept(Swept(id, open=bool(await self._claims(partition, id))), partition)
 

@@ -9,6 +9,7 @@ import typer
 from adapters.emergency import frozen_now, stopped_now
 from core.accounts import OWNER
 from core.emergency import Emergency
+from core.leaks import Leaks
 from core.life.decision import Refusal
 from gateway.running import fail, quiet, refuse, with_broker
 
@@ -17,7 +18,7 @@ THAWED = "Thawed: what is queued starts. What the freeze paused waits for a resu
 
 def add(app: typer.Typer) -> None:
     """Let `sayso` know these commands."""
-    for command in (freeze, thaw, stop):
+    for command in (freeze, thaw, stop, settle):
         app.command()(command)
 
 
@@ -45,3 +46,16 @@ def stop(everything: Annotated[bool, typer.Option("--all", help="Every run of ev
     if isinstance(result, Refusal):
         refuse(result)
     typer.echo(stopped_now(result))
+
+
+def settle(
+    run: str,
+    gone: Annotated[bool, typer.Option("--gone", help="Its work has ended: you say so, nobody saw it.")] = False,
+) -> None:
+    """Accept a run as stopped whose end nobody can see any more; it stands on record that you did."""
+    if not gone:
+        fail("Look whether it still works (`sayso doctor` says where it was), then say --gone: it has ended.")
+    result = with_broker(quiet(), lambda broker: Leaks(broker).vouch(run.strip().casefold(), OWNER))
+    if isinstance(result, Refusal):
+        refuse(result)
+    typer.echo(f"{result.run}  {result.state}  accepted as stopped")

@@ -9,12 +9,14 @@ from adapters.surface import hold_of
 from core.broker import Broker
 from core.emergency import Emergency
 from core.errors import StoreError
+from core.leaks import Leak, Leaks
 from core.life.decision import Ref
 from core.life.emergency import words as words_of
 from core.model import Incarnation
 from gateway.front_ends import FrontEnd, command
 
 NEARLY = 0.95
+SHOWN = 3
 SWEEPER: Ref = ("incarnation", "one:sweeper")
 
 
@@ -39,7 +41,7 @@ async def checks(broker: Broker, known: Sequence[FrontEnd] = (), wanted: Collect
     found.append(Check("feed", not lagging, words))
     try:
         found += [await _room(broker), await workers(broker), await _sweeper(broker)]
-        found += [await _waiting(broker), await _frozen(broker), await _stopping(broker)]
+        found += [await _waiting(broker), await _frozen(broker), await _stopping(broker), await _unproved(broker)]
         found += await front_ends(broker, known, wanted)
     except StoreError as error:
         found.append(Check("redis", False, f"Redis refused a question: {error}"))
@@ -133,3 +135,26 @@ async def _stopping(broker: Broker) -> Check:
     if not many or late < 30:
         return Check("stopping", True, f"{many} runs are stopping" if many else "every stop is confirmed")
     return Check("stopping", False, f"{many} runs were told to stop and are not proved to have, since {late:.0f} s")
+
+
+async def _unproved(broker: Broker) -> Check:
+    """What may still be at work although its run was stopped, resumed or deleted."""
+    leaks = Leaks(broker)
+    many = await leaks.count()
+    if not many:
+        return Check("unproved", True, "everything that was stopped is seen to have ended")
+    shown = await leaks.all(limit=SHOWN)
+    grown = [leak for leak in shown if broker.store.now() - leak.since_ms > 30_000]
+    words = "; ".join(_where(broker, leak) for leak in shown) + (
+        f"; and {many - len(shown)} more" * (many > len(shown))
+    )
+    what = "end those processes, or start their host again; when it is gone for good: `sayso settle RUN --gone`"
+    return Check(
+        "unproved", not grown, f"{many} turns are not seen to have ended: {words}" + (f"; {what}" * bool(grown))
+    )
+
+
+def _where(broker: Broker, leak: Leak) -> str:
+    since = (broker.store.now() - leak.since_ms) / 1_000
+    place = f"process {leak.pid} on {leak.host}" if leak.pid else f"worker {leak.worker}"
+    return f"{leak.run} ({leak.state or 'deleted'}) by {place} since {since:.0f} s"

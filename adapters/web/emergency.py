@@ -18,6 +18,7 @@ from adapters.web.security import Reader
 from core.emergency import Emergency, Halted
 from core.errors import StoreError
 from core.frozen import Frozen
+from core.leaks import Leak, Leaks
 from core.life.decision import Refusal
 from core.life.result import Kept
 
@@ -75,6 +76,18 @@ async def stop_all(web: Parts, who: Owner) -> Halted:
     if isinstance(result, Refusal):
         raise refused(result)
     return result
+
+
+class LeakList(BaseModel):
+    """What may still be at work."""
+
+    unproved: list[Leak]
+
+
+@router.get("/unproved", summary="What may still be at work, and where", response_model_exclude_none=True)
+async def unproved(web: Parts, who: Owner) -> LeakList:
+    """List the turns whose end nobody saw, of everybody, the oldest first; also of deleted runs."""
+    return LeakList(unproved=await Leaks(web.broker).all())
 
 
 def shape(found: Frozen | None) -> FrozenShape:

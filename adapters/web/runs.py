@@ -10,8 +10,9 @@ from adapters.web.conversations import Key, Parts, conversation_of, known_id, ne
 from adapters.web.problems import refused, unknown
 from adapters.web.security import Reader, Runner
 from adapters.web.wire import RunShape
+from core.leaks import Leaks
 from core.life.decision import Refusal
-from core.life.result import Forestalled, Resumed, Stopped
+from core.life.result import Changed, Forestalled, Resumed, Stopped
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 
@@ -74,6 +75,15 @@ async def pause(id: str, web: Parts, who: Runner, key: Key, body: Stop | None = 
     """Pause."""
     now = urgent or (body is not None and body.urgent)
     result = await web.broker.pause(known_id(id, "run"), who.person, key=key, urgent=now)
+    if isinstance(result, Refusal):
+        raise refused(result)
+    return result
+
+
+@router.post("/{id}/accept-stopped", summary="Take a run as stopped whose end nobody saw")
+async def accept_stopped(id: str, web: Parts, who: Runner) -> Changed:
+    """State that its work has ended; who did stands on record. Refused while its end may still be seen."""
+    result = await Leaks(web.broker).vouch(known_id(id, "run"), who.person)
     if isinstance(result, Refusal):
         raise refused(result)
     return result

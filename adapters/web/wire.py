@@ -56,7 +56,7 @@ class EntryShape(BaseModel):
 
 
 class RunShape(BaseModel):
-    """A run. The last four are there when it is stopping or was stopped: requested, seen to end, side effects."""
+    """A run. The last ones are there when it is stopping or was stopped: requested, seen to end, side effects."""
 
     run: str
     conversation: str
@@ -74,6 +74,7 @@ class RunShape(BaseModel):
     ended: int | None = None
     ended_by: str | None = None
     effects: Literal["none", "done", "unknown"] | None = None
+    unconfirmed: bool | None = Field(default=None, description="true: told to stop, and nobody saw it end")
 
 
 class CardShape(BaseModel):
@@ -194,6 +195,8 @@ def run(one: Run, *, asked: str | None = None, title: str | None = None) -> RunS
     }
     if one.stop_ms is not None and (one.state in ("stopping", "paused") or one.state in TERMINAL):
         plain |= facts(one)
+    if one.state == "stopping" and one.turn is None:
+        plain["unconfirmed"] = True
     return RunShape.model_validate(plain)
 
 

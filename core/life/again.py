@@ -11,6 +11,7 @@ from core.life.closing import close_all, reopen_all
 from core.life.decision import Guard, Owe, Ready, Refusal, Settle
 from core.life.draft import Draft
 from core.life.event import Ended, Lost, Resume, Revert
+from core.life.leak import proved
 from core.life.memory import recall, remember
 from core.life.place import ghost
 from core.life.result import Changed, Kept, Resumed
@@ -125,11 +126,13 @@ def lost(d: Draft, e: Lost) -> Changed | Kept | Refusal:
     run = d.run_now(e.run)
     conversation = d.conversation(run.conversation) if run is not None else None
     kept = run.id if run is not None and not e.gone and awaits_proof(run, e.worker) else None
-    for id in dict.fromkeys((e.run, run.id if run is not None else e.run)):
+    if run is None or conversation is None:
+        if e.gone:
+            proved(d, e.run, e.worker)
+        return Kept()
+    for id in dict.fromkeys((e.run, run.id)):
         if id != kept:
             d.want(Settle("claims", id, of=e.worker), Settle("stop", id, of=e.worker))
-    if run is None or conversation is None:
-        return Kept()
     mine = run.turn if run.turn is not None and run.turn.worker == e.worker else None
     if mine is None and not any(turn.worker == e.worker for turn in run.unproved):
         return Kept()
@@ -151,8 +154,8 @@ def lost(d: Draft, e: Lost) -> Changed | Kept | Refusal:
 
 
 def awaits_proof(run: Run, worker: str) -> bool:
-    """Whether a run goes on, or is stopping, with a turn of this worker that was not seen to end."""
-    return run.state not in TERMINAL and any(turn.worker == worker for turn in turns_of(run))
+    """Whether a run has a turn of this worker that was not seen to end."""
+    return any(turn.worker == worker for turn in turns_of(run))
 
 
 def _lost_working(d: Draft, conversation: Conversation, run: Run, e: Lost, *, again: bool) -> Changed:

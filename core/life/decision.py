@@ -83,11 +83,16 @@ class Untimer:
     at_ms: int | None = None
 
 
+Owed = Literal[
+    "unshown", "debt", "outbox", "inbox", "stop", "claims", "stopping", "pending", "mine", "leases", "unproved"
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Owe:
     """A member enters an index of what is owed. of: whose (an incarnation, a person, a prefix), or empty."""
 
-    index: Literal["unshown", "debt", "outbox", "stop", "claims", "stopping", "pending", "mine", "leases", "inbox"]
+    index: Owed
     member: str
     score: int
     of: str = ""
@@ -97,7 +102,7 @@ class Owe:
 class Settle:
     """A member leaves an index of what is owed."""
 
-    index: Literal["unshown", "debt", "outbox", "stop", "claims", "stopping", "pending", "mine", "leases", "inbox"]
+    index: Owed
     member: str
     of: str = ""
 

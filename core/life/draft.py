@@ -33,6 +33,7 @@ from core.life.decision import (
     Unready,
     Write,
 )
+from core.life.leak import leaking
 from core.model import (
     Conversation,
     Entry,
@@ -259,6 +260,7 @@ def decide(
                 model if isinstance(model, Conversation) else None,
             )
     indebt(draft)
+    leaking(draft)
     return Decision(
         result=result,
         guards=(*_guards(draft), *draft.extra),

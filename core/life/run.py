@@ -16,6 +16,7 @@ from core.life.closing import close_all, forget_past, withdraw_all
 from core.life.decision import Hint, Owe, Refusal, Rest, Settle, Timer, Untimer, Wipe
 from core.life.draft import Draft
 from core.life.event import Broke, Ended, Finish, Free, Stop
+from core.life.leak import proved
 from core.life.memory import recall, remember
 from core.life.result import Changed, Stopped
 from core.life.start import new_run
@@ -288,7 +289,7 @@ def ended(d: Draft, e: Ended) -> Changed | Refusal:
     if run is None or conversation is None:
         if e.worker is None:
             return Refusal("gone", f"run {e.run!r} was deleted")
-        d.want(Settle("claims", e.run, of=e.worker), Settle("stop", e.run, of=e.worker))
+        proved(d, e.run, e.worker)
         return Changed(run=e.run, state="canceled")
     mine = run.turn if run.turn is not None and run.turn.fence == e.fence else None
     older = next((turn for turn in run.unproved if turn.fence == e.fence), None)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 import pytest
 
 from core.agent import Run
 from core.broker import open_broker
 from core.emergency import Emergency, Halted
+from core.leaks import Leaks
 from core.life.decision import Refusal
+from core.life.draft import Spans
 from core.life.emergency import Freeze, freeze
 from core.life.event import Said
-from core.life.result import Answered, Kept, Sent, Stopped
+from core.life.result import Answered, Changed, Kept, Sent, Stopped
 from core.model import Person
+from core.sweeper import Sweeper
 from core.trace import seen
 from tests.waiting import wait_until
 from tests.workshop import ANN, QUICK, Gate, Workshop
@@ -176,3 +182,37 @@ async def bens(shop: Workshop, text: str, origin: str) -> str:
 async def only_the_document(shop: Workshop) -> None:
     """Freeze as it is at the moment before anything was paused."""
     await shop.broker.committer.carry(freeze, Freeze(OWNER), 0)
+
+
+async def test_a_run_that_ignores_its_stop_is_listed_and_accepted_by_a_person(redis_url: str) -> None:
+    """The whole way: told to stop, freed after its time, listed by process, accepted; its late word is refused."""
+    held, go = asyncio.Event(), asyncio.Event()
+
+    async def body(run: Run, message: str) -> str:
+        while not go.is_set():
+            with suppress(asyncio.CancelledError):
+                held.set()
+                await go.wait()
+        return "late"
+
+    async with open_broker(redis_url, block=0.2, spans=Spans(free_ms=100)) as broker, Sweeper(broker, look=0.05):
+        shop = Workshop(broker)
+        shop.hire("it", body)
+        leaks = Leaks(broker)
+        async with shop.worker():
+            run = await shop.say()
+            await held.wait()
+            assert isinstance(await broker.cancel(run, ANN), Stopped)
+
+            async def freed() -> bool:
+                return (await shop.record(run)).turn is None
+
+            await wait_until(freed)
+            (leak,) = await leaks.all()
+            assert (leak.run, leak.state, leak.alive, leak.pid) == (run, "canceling", True, os.getpid())
+            assert await leaks.vouch(run, ANN) == Changed(run=run, state="canceled")
+            assert (await leaks.count(), (await shop.record(run)).ended_by) == (0, "accepted as stopped by Ann")
+            go.set()
+            await seen("turn.ended", run=run)
+            assert (await shop.record(run)).state == "canceled"
+            assert await shop.said_by_agent(run) == []

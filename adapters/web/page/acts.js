@@ -33,7 +33,7 @@ export class Acts extends EventTarget {
     }
   }
 
-  /** @param {string} run @param {"cancel"|"pause"|"resume"|"revert"} verb @param {object} [body] */
+  /** @param {string} run @param {"cancel"|"pause"|"resume"|"revert"|"accept-stopped"} verb @param {object} [body] */
   run(run, verb, body) {
     return this.attempt(verb, run, () => api.run(run, verb, body));
   }

@@ -81,7 +81,8 @@ export class RunBarElement extends HTMLElement {
       const stopNow = button("Stop now", "stop", () => acts.run(run.run, verb, { urgent: true }), "Do not wait for it to stop by itself");
       stopNow.disabled = true;
       setTimeout(() => { stopNow.disabled = false; }, SECOND_PRESS);
-      return [stopNow, rest];
+      const gone = run.unconfirmed ? el("button", { type: "button", class: "link", title: "You know that it has ended, although nobody saw it; your name stands with it", onclick: () => acts.run(run.run, "accept-stopped") }, "Accept as stopped") : null;
+      return [stopNow, gone, rest];
     }
     const pause = run.state === "waiting" ? null : button("Pause", "pause", () => acts.run(run.run, "pause"), "Stop and keep everything; you can resume later");
     return [pause, cancelButton(run.run, acts, "link")];

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.life.decision import Ref
+from core.life.leak import member
 from core.model import TERMINAL, Conversation, Incarnation, Run, Turn
 from core.question import Accepted, Declined, Request
 from tests.core.life.play import Play
@@ -26,6 +27,7 @@ def check(world: Play) -> None:
     held(world)
     timers(world)
     answers(world)
+    leaks(world)
 
 
 def runs(world: Play) -> Iterator[Run]:
@@ -188,6 +190,13 @@ def answers(world: Play) -> None:
         if request.by is not None and there:
             assert told.get(request.id) == 1, request
         assert (request.answer is None) == (request.state != "settled"), request
+
+
+def leaks(world: Play) -> None:
+    """Every turn whose end nobody saw is listed, and of runs that are there no other one is."""
+    listed = set(world.index("unproved"))
+    wanted = {member(run.id, turn.worker) for run in runs(world) for turn in run.unproved}
+    assert wanted == {one for one in listed if ("run", one.split()[0]) in world.docs}, (wanted, listed)
 
 
 def settled(world: Play) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.life.event import Append, Beat, Begin, Broke, Claim, Delete, Ended, Leave, Lost, Resume, ShrinkDue
+from core.life.leak import member
 from core.life.place import ghost
 from core.life.result import Deleted, Delivered, Kept
 from core.model import Incarnation, Listeners, Step, matches
@@ -278,8 +279,8 @@ def test_a_run_that_moved_after_its_worker_was_lost_hears_that_the_worker_is_gon
     assert play.run(moved).unproved == ()
 
 
-def test_a_lost_worker_is_forgotten_when_nothing_waits_for_its_end() -> None:
-    """Its run went on elsewhere and is done, or was deleted."""
+def test_a_lost_worker_is_remembered_until_its_end_is_seen_whatever_became_of_its_runs() -> None:
+    """One run went on elsewhere and is done, one was deleted; both may still have something at work."""
     play = Play()
     turn = play.at_work()
     other = play.at_work("go", BEN, "tg-7")
@@ -287,6 +288,10 @@ def test_a_lost_worker_is_forgotten_when_nothing_waits_for_its_end() -> None:
     play.finished(play.claimed(turn.run, "w2"))
     play.act(Delete(play.run(other.run).conversation, BEN))
     play.sweep("w1", gone=False)
+    assert ("incarnation", ghost("w1")) in play.docs
+    assert set(play.index("unproved")) == {member(turn.run, "w1"), member(other.run, "w1")}
+    play.sweep("w1")
     assert "w1" not in play.index("leases")
     assert ("incarnation", ghost("w1")) not in play.docs
     assert not play.index("claims", "w1")
+    assert not play.index("unproved")
