@@ -134,6 +134,8 @@ def _chosen(request: Request, answer: Accepted) -> str:
         return {"allow_run": "Approved for this task", "allow_always": "Approved, always"}.get(
             (option.effect if option else None) or "", "Approved"
         ) + changed
+    if isinstance(field, SecretField):
+        return "Received"
     return f"Answered “{clip(said(field, value), 300)}”"
 
 

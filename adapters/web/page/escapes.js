@@ -12,7 +12,7 @@ const PROSE = /(?![\n\t \u00A0\u200C\u200D\u202F\uFE0E\uFE0F\u3000])[\p{C}\p{Z}\
 const PIECES = / {12,}|\t{4,}|(?:[ \t]*\n){4,}|[\s\S]/gu;
 
 /**
- * Show a text whole, with everything invisible spelled out as ⟨U+202E⟩.
+ * Show a text whole, with everything invisible spelled out: ⟨U+202E⟩, ⟨ESC⟩, ⟨U+2003 x500⟩.
  * @param {string} text
  * @param {{strict?: boolean}} [how] strict: what a person approves; otherwise prose
  * @returns {DocumentFragment}
@@ -20,26 +20,40 @@ const PIECES = / {12,}|\t{4,}|(?:[ \t]*\n){4,}|[\s\S]/gu;
 export function visible(text, { strict = false } = {}) {
   const bad = strict ? STRICT : PROSE;
   const out = document.createDocumentFragment();
-  let plain = "";
+  let plain = "", hidden = "", times = 0;
   const mark = (/** @type {string} */ words, /** @type {string} */ title) => {
     if (plain) out.append(plain);
     plain = "";
     out.append(el("mark", { class: "escape", title }, `⟨${words}⟩`));
   };
+  const told = () => {
+    if (times) mark(times > 1 ? `${hidden} x${times}` : hidden, times > 1 ? "characters that would be invisible" : "a character that would be invisible");
+    times = 0;
+  };
   for (const [piece] of text.matchAll(PIECES)) {
-    if (piece.length > 2 && /^ +$/.test(piece) && strict) mark(`${piece.length} spaces`, "a run of spaces");
+    const name = piece.length <= 2 && bad.test(piece) ? nameOf(piece) : null;
+    if (name && times && name === hidden) { times += 1; continue; }
+    told();
+    if (name) [hidden, times] = [name, 1];
+    else if (piece.length > 2 && /^ +$/.test(piece) && strict) mark(`${piece.length} spaces`, "a run of spaces");
     else if (piece.length > 2 && /^\t+$/.test(piece) && strict) mark(`${piece.length} tabs`, "a run of tabs");
     else if (piece.length > 2 && /^[ \t\n]+$/.test(piece) && piece.includes("\n") && strict) {
       plain += "\n";
       mark(`${piece.split("\n").length - 2} blank lines`, "a run of blank lines");
       plain += "\n";
-    } else if (piece.length <= 2 && bad.test(piece)) {
-      const code = (piece.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-      mark(`U+${code}`, "a character that would be invisible");
     } else plain += piece;
   }
+  told();
   if (plain) out.append(plain);
   return out;
+}
+
+/** @type {Record<string, string>} */
+const NAMES = { "\r": "CR", "\x1b": "ESC", "\0": "NUL", "\b": "BS", "\x07": "BEL", "\x7f": "DEL" };
+
+/** What a character is called that must not be shown as it is. @param {string} piece */
+function nameOf(piece) {
+  return NAMES[piece] ?? `U+${(piece.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 /**

@@ -9,6 +9,7 @@ import { el, fill } from "./dom.js";
 const place = /** @type {HTMLElement} */ (document.getElementById("login"));
 const code = decodeURIComponent(location.hash.slice(1));
 history.replaceState(null, "", location.pathname);
+addEventListener("hashchange", () => location.reload()); // another link, opened in this tab
 
 const FRESH = ["A fresh link is printed by ", el("code", null, "sayso login"), " on the machine where Sayso runs. Each link works once."];
 

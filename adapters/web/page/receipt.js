@@ -26,23 +26,41 @@ export function settledLine(card) {
     el("span", { class: `settled-mark ${tone}` }, icon(drawing)),
     el("span", { class: "settled-text" },
       el("span", { class: "settled-title" }, visible(name)), " ",
-      el("span", { class: "settled-outcome" }, outcomeWords(card), el("span", { class: "settled-who" }, `${who}${where}`)),
+      el("span", { class: "settled-outcome" }, outcomeWords(card), el("span", { class: "settled-who" }, `${who}${where}`),
+        card.outcome === "declined" && card.reason ? [": ", el("q", null, visible(card.reason))] : null),
       card.at ? el("time", { datetime: new Date(card.at).toISOString() }, moment(card.at)) : null),
     card.receipt && (card.outcome === "accepted" || card.outcome === "declined") ? steps(card) : null);
   const more = details(card);
   return more ? el("details", { class: "settled" }, el("summary", null, line), more) : el("div", { class: "settled" }, line);
 }
 
-/** @param {any} card */
+/** What came of it, in the words of every platform. @param {any} card */
 function outcomeWords(card) {
   switch (card.outcome) {
-    case "accepted": return ["answered ", pickWords(card)];
-    case "declined": return card.reason ? ["denied: ", el("q", null, visible(card.reason))] : "denied";
-    case "expired": return "nobody answered in time";
-    case "cancelled": return "closed, the task was canceled";
-    case "undeliverable": return "could not be shown";
-    default: return "closed";
+    case "accepted": return approval(card) ?? ["Answered ", pickWords(card)];
+    case "declined": return "Denied";
+    case "expired": return "Nobody answered in time";
+    case "cancelled": return CLOSED[card.cause] ?? "Closed, the task has ended";
+    case "undeliverable": return "It could not be shown";
+    default: return "Closed";
   }
+}
+
+/** @type {Record<string, string>} Why a question was closed without an answer. */
+const CLOSED = { user_canceled: "Closed, the task was canceled", deleted: "Closed, the conversation was deleted" };
+
+/** @type {Record<string, string>} */
+const APPROVED = { once: "Approved", allow_once: "Approved", run: "Approved for this task", allow_run: "Approved for this task", always: "Approved, always", allow_always: "Approved, always" };
+
+/** A yes to one confirmation, or a secret that came. @param {any} card @returns {string | null} null when it was something else */
+function approval(card) {
+  const [entry, more] = Object.entries(card.values ?? {});
+  if (!entry || more) return null;
+  const field = (card.fields ?? []).find((/** @type {any} */ one) => one.id === entry[0]);
+  if (field ? field.kind === "secret" : entry[0] === "secret") return "Received";
+  if (field ? field.kind !== "confirm" : entry[0] !== "confirm") return null;
+  const words = APPROVED[field?.options?.find((/** @type {any} */ one) => one.id === entry[1])?.effect ?? entry[1]] ?? "Approved";
+  return `${words}${card.changed ? ", with changes" : ""}`;
 }
 
 /** The answer in few words: labels where they are known. @param {any} card */
@@ -52,7 +70,7 @@ function pickWords(card) {
   const short = entries.map(([id, value]) => valueWords((card.fields ?? []).find((/** @type {any} */ field) => field.id === id), value));
   const text = short.join(" · ");
   const cut = text.length > 90 ? `${text.slice(0, 88)}…` : text;
-  return el("strong", null, visible(cut));
+  return el("strong", null, "“", visible(cut), "”");
 }
 
 /** @type {Record<string, string>} Usual option ids, for entries of the history, which have no labels. */
@@ -62,7 +80,7 @@ const USUAL = { once: "Approve", run: "Approve for this task", always: "Always a
 export function valueWords(field, value) {
   if (Array.isArray(value)) return value.length ? value.map((one) => valueWords(field, one)).join(", ") : "nothing";
   if (value && typeof value === "object") return "other" in value ? String(value.other) : JSON.stringify(value);
-  if (field?.kind === "secret") return "given";
+  if (field?.kind === "secret") return "received";
   const option = field?.options?.find((/** @type {any} */ one) => one.id === value);
   return option?.label ?? (field ? String(value) : USUAL[value] ?? String(value));
 }

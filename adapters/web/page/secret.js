@@ -13,6 +13,7 @@ const place = /** @type {HTMLElement} */ (document.getElementById("secret"));
 const request = location.pathname.split("/").pop() ?? "";
 const ticket = decodeURIComponent(location.hash.slice(1)) || undefined;
 history.replaceState(null, "", location.pathname);
+addEventListener("hashchange", () => location.reload()); // another link, opened in this tab
 await open();
 
 async function open() {

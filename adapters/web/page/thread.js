@@ -97,9 +97,9 @@ export class Thread {
       this.put({ kind: "tool", key: `t:${call}`, run, tool: entry.tool ?? entry.text ?? "tool", arguments: entry.arguments, outcome: entry.outcome ?? "done", summary: entry.summary, result: entry.result, at });
     } else if (entry.role === "request" || (entry.role === "note" && entry.request)) {
       const before = /** @type {CardItem | undefined} */ (this.find(`q:${entry.request}`));
-      const { request, outcome, where, values, reason, text } = entry;
+      const { request, outcome, where, values, reason, cause, text } = entry;
       const title = entry.role === "request" ? text : before?.card.title ?? "";
-      const card = { ...before?.card, request, run, state: "settled", title, outcome, where, values, reason, arguments: entry.arguments, by: entry.by?.name || entry.by?.id, at };
+      const card = { ...before?.card, request, run, state: "settled", title, outcome, where, values, reason, cause, changed: entry.arguments, by: entry.by?.name || entry.by?.id, at };
       this.put({ kind: "card", key: `q:${request}`, card, at });
     } else {
       this.put({ kind: "note", key: `n:${entry.id}`, run, text: entry.text, at });

@@ -67,7 +67,7 @@ export function size(bytes) {
 }
 
 /** @type {Record<string, string>} Where an answer came from. */
-const PLACES = { chat: "the web", web: "the web", tg: "Telegram", dc: "Discord", cli: "the terminal", api: "the API" };
+const PLACES = { chat: "the dashboard", web: "the dashboard", tg: "Telegram", dc: "Discord", cli: "the terminal", api: "the API" };
 
 /** @param {string | null | undefined} where */
 export function place(where) {

@@ -53,7 +53,7 @@ async def test_a_stale_tab_hears_which_answer_stands(window: Window, bare: Place
     await stale.page.bring_to_front()
     await stale.card("First?").get_by_role("textbox").fill("another")
     await window.button("Answer", stale.card("First?")).click()
-    await expect(stale.settled).to_contain_text("First? answered one")
+    await expect(stale.settled).to_contain_text("First? Answered “one”")
     await expect(stale.page.locator(".notice")).to_contain_text("Already answered")
     stale.line.deaf = False
     await stale.line.cut()
@@ -85,7 +85,7 @@ async def test_an_answer_counts_as_given_only_when_the_server_said_so(window: Wi
     await window.button("Approve", window.cards).click()
     await expect(window.cards).to_contain_text("Not sent")
     await window.button("Retry", window.cards).click()
-    await expect(window.settled).to_contain_text("answered Approve")
+    await expect(window.settled).to_contain_text("Approved")
     window.line.deaf = False
     await window.line.cut()
     await expect(window.agent).to_have_text("deleted build")

@@ -15,7 +15,7 @@ async def test_pressing_approve_twice_answers_once(window: Window, bare: Place) 
     """A double press settles the card; it acts once, and the card that comes next is not pressed by it."""
     await window.say("delete build")
     await window.button("Approve", window.cards).dblclick()
-    await expect(window.settled).to_contain_text("Delete build? answered Approve")
+    await expect(window.settled).to_contain_text("Delete build? Approved")
     await expect(window.agent).to_have_text("deleted build")
     assert bare.script.effects == ["build"]
 
@@ -46,7 +46,7 @@ async def test_a_question_nobody_answered_closes_and_can_be_asked_again(window: 
     """The card says so, nothing ran, and Resume asks anew."""
     await window.say("soon 1")
     await expect(window.cards.locator(".deadline")).to_contain_text("left")
-    await expect(window.settled).to_contain_text("nobody answered in time")
+    await expect(window.settled).to_contain_text("Nobody answered in time")
     await expect(window.task).to_contain_text("Paused: nobody answered in time")
     assert not bare.script.effects
     await window.button("Resume", window.task).click()
@@ -63,7 +63,7 @@ async def test_the_id_on_a_card_can_be_typed(window: Window, owner: User) -> Non
     await window.page.get_by_role("link", name="New conversation", exact=True).click()
     await window.say(f"/answer  {id.upper()}  Ada")
     await window.page.goto(asked)
-    await expect(window.settled).to_contain_text("answered Ada")
+    await expect(window.settled).to_contain_text("Answered “Ada”")
     await expect(window.agent).to_have_text("Ada")
     assert (await owner.get(f"/v1/requests/{id}"))["outcome"] == "accepted"
 
@@ -89,7 +89,7 @@ async def test_a_reply_while_a_question_waits_is_the_answer(window: Window, bare
     await expect(window.page.locator("sayso-composer .caption")).to_have_text("Answers: What is your name?")
     await window.box.press("Enter")
     await expect(window.agent).to_have_text("Grace")
-    await expect(window.settled).to_contain_text("answered Grace")
+    await expect(window.settled).to_contain_text("Answered “Grace”")
     assert len(set(bare.script.turns)) == 1
 
 
@@ -129,7 +129,7 @@ async def test_cancel_of_a_waiting_task_asks_once_and_closes_its_question(window
     await window.button("Cancel task", window.cards).click()
     await window.button("Yes, cancel it", window.cards).click()
     await expect(window.page.locator(".note")).to_have_text("Canceled.")
-    await expect(window.settled).to_contain_text("closed, the task was canceled")
+    await expect(window.settled).to_contain_text("Closed, the task was canceled")
     shown = await owner.get(f"/v1/conversations/{await window.conversation()}")
     runs = shown["runs"]
     assert isinstance(runs, list)
@@ -206,7 +206,7 @@ async def test_an_open_question_is_there_after_a_reload(window: Window, bare: Pl
     await window.say("hello?")
     await expect(window.page.locator(".notice")).to_contain_text("1. Approve")
     await window.button("Approve", window.cards).click()
-    await expect(window.settled).to_contain_text("answered Approve")
+    await expect(window.settled).to_contain_text("Approved")
 
 
 async def test_a_steer_is_shown_as_one(window: Window, bare: Place) -> None:
@@ -234,6 +234,7 @@ async def test_the_page_fits_a_phone(bare: Place, browser: Browser) -> None:
     await phone.page.context.close()
 
 
+@proves("C135", "page")
 async def test_hostile_text_is_only_text_wherever_it_stands(window: Window) -> None:
     """Tool, result, message, question, subject: live, after a reload and in the list; nothing runs or is fetched."""
     await window.say("hostile please")
@@ -259,4 +260,6 @@ async def test_a_used_link_says_what_to_do(bare: Place, browser: Browser) -> Non
     await expect(page.locator("#login")).to_contain_text("This link was used already.")
     await expect(page.locator("#login")).to_contain_text("sayso login")
     assert "#" not in page.url
+    await page.goto(f"{bare.url}/login#{await bare.accounts.link()}")
+    await page.wait_for_url(f"{bare.url}/")
     await context.close()
