@@ -15,6 +15,7 @@ from adapters.web.security import Answerer, Reader
 from adapters.web.state import Web
 from adapters.web.wire import CardShape
 from core.accounts import Known
+from core.life.card import Reshow
 from core.life.decision import Refusal
 from core.life.event import Reply
 from core.life.result import Answered, Extended, Stopped
@@ -174,6 +175,21 @@ async def extend(id: str, body: MoreTime, web: Parts, who: Answerer, key: Key) -
     if isinstance(result, Refusal):
         raise refused(result)
     return result
+
+
+@router.post("/{id}/show", summary="Show a request again where it could not be shown", status_code=204)
+async def show(id: str, web: Parts, who: Answerer) -> None:
+    """Try once more at every place that refused it: the bot may be let in again by now.
+
+    Source: C63.
+    """
+    found = await web.broker.request(known_id(id, "request"), who.person)
+    if found is None:
+        raise unknown("request")
+    for place in found.not_shown:
+        again = await web.broker.cards.reshow(Reshow(found.id, place))
+        if isinstance(again, Refusal):
+            raise refused(again)
 
 
 @router.post("/{id}/abort", summary="Pause the run that asked", response_model_exclude_none=True)

@@ -92,7 +92,7 @@ class Adopt:
 
 @dataclass(frozen=True, slots=True)
 class Reshow:
-    """A person wants to see an open request again, at the end of the chat."""
+    """A person wants to see an open request again: at the end of the chat, or where it could not be shown."""
 
     of: str
     place: str
@@ -179,6 +179,7 @@ def ledger(d: Draft, e: Ledger) -> Kept | Refusal:
     if request is not None and card.place in request.not_shown:
         rest = {place: why for place, why in request.not_shown.items() if place != card.place}
         d.save_request(request, not_shown=rest)
+        d.tell(request.conversation, "request.updated", request.run, request=request.id, shown=card.place)
     return Kept()
 
 

@@ -258,6 +258,8 @@ def _picked(answer: Accepted | Declined) -> Json:
 def shown(request: Request) -> dict[str, Json]:
     """A request as the API shows it: its card, and when it is settled, what came of it."""
     plain = {**card(request), "run": request.run, "conversation": request.conversation, "origin": request.origin}
+    if request.not_shown and request.answer is None:
+        plain["not_shown"] = dict(request.not_shown)
     if request.answer is not None:
         plain |= {
             "outcome": request.answer.outcome,

@@ -43,6 +43,11 @@ export class Acts extends EventTarget {
     return this.attempt("abort", card.request, () => api.abort(card.request));
   }
 
+  /** Show a question again where it could not be shown. @param {any} card */
+  showAgain(card) {
+    return this.attempt("show", card.request, () => api.showAgain(card.request));
+  }
+
   /** @param {any} card @param {number} seconds */
   extend(card, seconds) {
     return this.attempt("extend", card.request, () => api.extend(card.request, seconds));

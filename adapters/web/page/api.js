@@ -92,6 +92,7 @@ export const api = {
   send: (/** @type {object} */ body, /** @type {string} */ key) => call("POST", "/v1/send", { body, key }),
   answer: (/** @type {string} */ id, /** @type {object} */ body, /** @type {string} */ key) => call("POST", `/v1/requests/${enc(id)}/answer`, { body, key }),
   extend: (/** @type {string} */ id, /** @type {number} */ seconds) => call("POST", `/v1/requests/${enc(id)}/extend`, { body: { seconds }, key: once() }),
+  showAgain: (/** @type {string} */ id) => call("POST", `/v1/requests/${enc(id)}/show`, { body: {}, key: once() }),
   abort: (/** @type {string} */ id) => call("POST", `/v1/requests/${enc(id)}/abort`, { body: {}, key: once() }),
   request: (/** @type {string} */ id) => call("GET", `/v1/requests/${enc(id)}`),
   pending: () => call("GET", "/v1/pending"),

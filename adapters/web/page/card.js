@@ -9,7 +9,7 @@ import { makeField } from "./fields.js";
 import { approvalButtons, subjectBlock } from "./approval.js";
 import { settledLine } from "./receipt.js";
 import { taskButtons } from "./task-buttons.js";
-import { moment, now, span } from "./words.js";
+import { moment, now, place, span } from "./words.js";
 
 /**
  * @typedef {{answers: import("./answers.js").Answers, acts: import("./acts.js").Acts}} Doors
@@ -81,7 +81,17 @@ export class CardElement extends HTMLElement {
       card.subject ? subjectBlock(card.subject) : null,
       card.state === "withdrawn" ? this.paused() : this.inputs(),
       this.way,
+      card.state === "open" ? this.unshown() : null,
       card.state === "open" ? taskButtons(card, /** @type {Doors} */ (this.doors).acts) : null);
+  }
+
+  /** Where it could not be shown, and a button to try again. */
+  unshown() {
+    const places = Object.entries(this.card.not_shown ?? {});
+    if (!places.length) return null;
+    const words = places.map(([where, why]) => `${place(where)} (${why})`).join(", ");
+    return el("div", { class: "unshown" }, el("span", null, visible(`Not shown on ${words}. It can be answered here.`)),
+      el("button", { type: "button", class: "link", onclick: () => this.doors?.acts.showAgain(this.card) }, places.length > 1 ? "Try again there" : `Try ${place(places[0][0])} again`));
   }
 
   /** Take no press for a moment. */

@@ -59,6 +59,11 @@ const APPLY = {
     const { given, deadline, state } = told;
     card(thread, told.request, { ...(given ? { given } : {}), ...(deadline ? { deadline } : {}), ...(state ? { state } : {}) });
     if (state === "withdrawn") card(thread, told.request, { deadline: undefined });
+    if (told.not_shown || told.shown) {
+      const before = thread.find(`q:${told.request}`);
+      const { [told.shown ?? told.not_shown]: _, ...rest } = before?.kind === "card" ? before.card.not_shown ?? {} : {};
+      card(thread, told.request, { not_shown: told.not_shown ? { ...rest, [told.not_shown]: told.reason } : rest });
+    }
   },
   "request.closed"(thread, told) {
     const { outcome, by, where, values, reason, cause } = told;
