@@ -79,6 +79,8 @@ class Bench:
     link: bool = True
     pace: Pace = QUICK
     spans: Spans = field(default_factory=Spans)
+    me: Person = ANN
+    here: str = "fa"
 
     async def up(self) -> None:
         """Start everything."""
@@ -153,17 +155,32 @@ class Bench:
         self,
         text: str,
         *,
-        person: Person = ANN,
+        person: Person | None = None,
         place: str = HOME,
         reply_to: Message | None = None,
         key: str | None = None,
     ) -> Notice | None:
         """A person writes on the first platform."""
-        return await self.platform.write(person, place, text, reply_to=reply_to, key=key)
+        return await self.platform.write(person or self.me, place, text, reply_to=reply_to, key=key)
 
-    async def press(self, message: Message, label: str, *, person: Person = ANN, key: str | None = None) -> Notice:
+    async def press(
+        self, message: Message, label: str, *, person: Person | None = None, key: str | None = None
+    ) -> Notice:
         """A person presses on the first platform."""
-        return await self.platform.press(person, message, label, key=key)
+        return await self.platform.press(person or self.me, message, label, key=key)
+
+    async def late(self, message: Message, payload: str | None, *, key: str | None = None) -> str:
+        """A press arrives, whatever the message shows by now; returns what the person hears."""
+        assert payload is not None
+        return (await self.platform.send(self.me, message, payload, key=key)).text
+
+    def accepted(self, notice: Notice) -> bool:
+        """Whether a press was told that it counts."""
+        return notice.text == "Accepted."
+
+    async def pending(self) -> tuple[Request, ...]:
+        """What waits for the person."""
+        return (await self.broker.pending(self.me)).requests
 
     async def card(self, words: str, *, place: str = HOME, chats: FakeChats | None = None) -> Message:
         """Wait for a message with buttons that says these words, and return the newest."""
@@ -202,11 +219,11 @@ class Bench:
             seen = [(one.text, one.labels) for one in (chats or self.chats[0]).at(place)]
             raise AssertionError(f"nothing at {place} says {words!r}: {seen}") from None
 
-    async def runs(self, place: str = HOME, person: Person = ANN) -> list[Run]:
+    async def runs(self, place: str = HOME) -> list[Run]:
         """Every run that is not settled, and the newest, of the conversation at a place."""
-        for conversation in await self.broker.conversations(person):
+        for conversation in await self.broker.conversations(self.me):
             if conversation.origin == place:
-                snapshot = await self.broker.snapshot(conversation.id, person)
+                snapshot = await self.broker.snapshot(conversation.id, self.me)
                 assert snapshot is not None
                 return list(snapshot.runs)
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.agent import Run
 from core.model import Json
 from tests.contract.agents import DID, deploy, where
-from tests.contract.bench import ANN, HOME, Bench
+from tests.contract.bench import HOME, Bench
 from tests.proves import proves
 from tests.waiting import wait_until
 
@@ -17,8 +17,8 @@ async def brief(run: Run, message: str) -> str:
     return "Ran."
 
 
-@proves("C15", "kit")
-@proves("C17", "kit")
+@proves("C15", "kit", "page")
+@proves("C17", "kit", "page")
 async def test_a_press_on_an_expired_question_is_final_and_the_chat_says_why(made: Bench) -> None:
     """Nothing runs, the buttons are gone, nothing is tried again after a restart; other messages go on."""
     DID.clear()
@@ -27,10 +27,9 @@ async def test_a_press_on_an_expired_question_is_final_and_the_chat_says_why(mad
     await made.write("please")
     card = await made.card("Quick?")
     payload = card.rows[0][0].payload
-    assert payload is not None
     await made.final(card, "Nobody answered in time")
-    late = await made.platform.send(ANN, card, payload, key="u-9")
-    assert late.text == "Nobody answered in time, the question is closed"
+    late = await made.late(card, payload, key="u-9")
+    assert late == "Nobody answered in time, the question is closed"
     await made.says("nobody answered in time")
     made.hire(where)
     await made.write("please")
@@ -38,7 +37,7 @@ async def test_a_press_on_an_expired_question_is_final_and_the_chat_says_why(mad
     await made.settled()
     shown = list(card.shown)
     await made.restart()
-    assert (await made.platform.send(ANN, card, payload, key="u-9")).text == late.text
+    assert await made.late(card, payload, key="u-9") == late
     await made.settled()
     assert card.shown == shown
     assert DID == []
@@ -49,7 +48,7 @@ async def test_a_late_press_before_the_sweeper_came_is_late_all_the_same(made: B
     made.hire(brief)
     await made.write("please")
     card = await made.card("Quick?")
-    request = (await made.broker.pending(ANN)).requests[0]
+    request = (await made.pending())[0]
     assert request.deadline_ms is not None
     await wait_until(lambda: made.broker.store.now() > (request.deadline_ms or 0) + 5)
     assert (await made.press(card, "Approve")).text == "Nobody answered in time, the question is closed"
@@ -62,7 +61,7 @@ async def test_cancel_asks_and_then_everything_of_the_question_goes(made: Bench)
     made.hire(deploy)
     await made.write("please")
     card = await made.card("Deploy?")
-    request = (await made.broker.pending(ANN)).requests[0].id
+    request = (await made.pending())[0].id
     await made.press(card, "Cancel task")
     await wait_until(lambda: "Sure?" in card.text)
     assert card.labels == ["Yes, cancel the task", "Keep it"]
@@ -71,18 +70,17 @@ async def test_cancel_asks_and_then_everything_of_the_question_goes(made: Bench)
     await made.press(card, "Cancel task")
     await wait_until(lambda: "Sure?" in card.text)
     sure = card.rows[0][0].payload
-    assert sure is not None
     assert (await made.press(card, "Yes")).text == "Canceled."
     await made.final(card, "canceled")
-    assert (await made.platform.send(ANN, card, sure)).text == "Already canceled"
+    assert await made.late(card, sure) == "Already canceled"
     await made.says("[Canceled]")
     await made.settled()
     left = await made.request(request)
     assert (left.question.title, left.question.subject, left.state) == ("", None, "settled")
-    assert not (await made.broker.pending(ANN)).requests
+    assert not (await made.pending())
 
 
-@proves("C64", "kit")
+@proves("C64", "kit", "page")
 async def test_cancel_by_a_command_closes_the_card(made: Bench) -> None:
     made.hire(deploy)
     await made.write("please")
@@ -96,10 +94,9 @@ async def test_pause_on_a_question_keeps_it_and_resume_opens_it_again(made: Benc
     await made.write("please")
     card = await made.card("Where to?")
     payload = card.rows[0][0].payload
-    assert payload is not None
-    assert (await made.press(card, "Pause task")).text == "Paused: /resume goes on."
+    assert "Paused" in (await made.press(card, "Pause task")).text
     await wait_until(lambda: "Resume" in card.labels)
-    assert (await made.platform.send(ANN, card, payload)).text == "Paused: resume first."
+    assert "aused: resume first" in await made.late(card, payload)
     await made.press(card, "Resume")
     await wait_until(lambda: any("production" in label for label in card.labels))
     await made.press(card, "production")
@@ -110,7 +107,7 @@ async def test_a_no_with_its_reason_reaches_the_task(made: Bench) -> None:
     made.hire(deploy)
     await made.write("please")
     card = await made.card("Deploy?")
-    request = (await made.broker.pending(ANN)).requests[0].id
+    request = (await made.pending())[0].id
     await made.write(f"/deny {request} not on a Friday")
     await made.says("Left alone: not on a Friday.")
     await made.final(card, "not on a Friday")
@@ -146,7 +143,7 @@ async def test_always_is_for_exactly_this_call_and_can_be_taken_back(made: Bench
         asked = await made.card(other)
         await made.press(asked, "Deny")
         await made.says("Not done")
-    await made.platform.write(ANN, "fa-77", "git status && rm -rf ./tmp")
+    await made.platform.write(made.me, "fa-77", "git status && rm -rf ./tmp")
     await made.card("Run it?", place="fa-77")
     await made.write("/grants")
     grants = await made.card("Remembered approvals")

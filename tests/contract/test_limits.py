@@ -6,7 +6,7 @@ from core.agent import Run
 from core.life.check import normal
 from core.life.decision import Refusal
 from core.question import ConfirmField, Option, Question, Subject
-from tests.contract.bench import ANN, HOME, Bench
+from tests.contract.bench import HOME, Bench
 from tests.proves import proves
 from tests.waiting import wait_until
 
@@ -46,13 +46,17 @@ async def test_payloads_are_short_whatever_the_names_are(made: Bench) -> None:
     await made.says(f"Took {len(long) + 1}.")
 
 
-@proves("C50", "kit")
-async def test_markup_is_readable_and_goes_out_plain_where_it_is_refused(made: Bench) -> None:
+@proves("C50", "kit", "page")
+async def test_markup_is_readable_character_for_character(made: Bench) -> None:
     await asked(made, command=MARKUP)
     card = await made.card("May I?")
-    assert f"command: {MARKUP}" in card.text
+    assert MARKUP in card.text
     await made.press(card, "Approve")
     await made.says("Ran.")
+
+
+@proves("C50", "kit")
+async def test_what_is_refused_as_markup_goes_out_plain(made: Bench) -> None:
     made.chats[0].no_markup = True
     await asked(made, command=MARKUP)
     await wait_until(lambda: len([one for one in made.chats[0].cards(HOME) if MARKUP in one.text]) == 1)
@@ -75,7 +79,7 @@ async def test_an_edit_to_the_same_is_as_good_as_done(made: Bench) -> None:
     assert card.shown == shown
 
 
-@proves("C52", "kit")
+@proves("C52", "kit", "page")
 async def test_long_questions_are_shown_whole_with_the_buttons_last(made: Bench) -> None:
     """Counted in the platform's own unit; in parts, or with the whole text as a file."""
     for number, message in enumerate(["word " * 300, "!." * 800, "🦜" * 700, "x" * 9_000]):
@@ -87,10 +91,14 @@ async def test_long_questions_are_shown_whole_with_the_buttons_last(made: Bench)
         made.hire(ask)
         await made.write("go")
         card = await made.card("q0")
-        files = b"".join(one.file or b"" for one in made.chats[0].at(HOME)).decode()
-        shown = "".join(one.text for one in made.chats[0].at(HOME))
-        assert plain(message) in plain(shown) or message.strip() in files
-        assert "yes" in card.labels
+
+        def whole(message: str = message) -> bool:
+            files = b"".join(one.file or b"" for one in made.chats[0].at(HOME)).decode()
+            shown = "".join(one.text for one in made.chats[0].at(HOME))
+            return plain(message) in plain(shown) or message.strip() in files
+
+        await wait_until(whole)
+        await wait_until(lambda card=card: "yes" in card.labels)
         await made.press(card, "yes")
         await made.says(f"Done {number}.")
         for one in list(made.chats[0].messages.values()):
@@ -153,12 +161,11 @@ async def test_blank_options_are_left_out_and_equal_ones_stay_two(made: Bench) -
     assert len([label for label in card.labels if "Yes" in label]) == 2
     assert "3. Seven — the number" in card.text
     second = [button.payload for button in card.view.buttons if "Yes" in button.label][1]
-    assert second is not None
-    await made.platform.send(ANN, card, second)
+    await made.late(card, second)
     await made.says("Took 2.")
 
 
-@proves("C58", "kit")
+@proves("C58", "kit", "page")
 async def test_the_whole_subject_is_shown_or_there_is_no_approve(made: Bench) -> None:
     command = "echo " + "x" * 1_250 + " && rm -rf / --no-preserve-root --please"
     await asked(made, command=command)
@@ -187,7 +194,7 @@ def test_an_approval_of_nothing_is_refused_at_its_creation() -> None:
     assert isinstance(normal(Question(fields=(ConfirmField(),), subject=Subject(tool=" "))), Refusal)
 
 
-@proves("C59", "kit")
+@proves("C59", "kit", "page")
 async def test_what_deceives_the_eye_is_written_out(made: Bench) -> None:
     hidden = "ls \u202e\u200b\U000e0041\r\x1b[2K" + "\u2003" * 500
     trick = hidden + "&& rm -rf /" + " " * 40 + f"# {GREETING[:6]}{GREETING[7:]}"

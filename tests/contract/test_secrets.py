@@ -8,7 +8,7 @@ import pytest
 
 from adapters.platform import Refused
 from core.agent import Run
-from tests.contract.bench import ANN, GROUP, HOME, LINK, Bench
+from tests.contract.bench import GROUP, HOME, LINK, Bench
 from tests.proves import proves
 from tests.redis_server import RedisServer
 
@@ -38,9 +38,9 @@ def everything(server: RedisServer) -> str:
     return "\n".join(out)
 
 
-@proves("C126", "kit")
-@proves("C127", "kit")
-@proves("C128", "kit")
+@proves("C126", "kit", "page")
+@proves("C127", "kit", "page")
+@proves("C128", "kit", "page")
 @pytest.mark.parametrize("words", [MARKER, f"the token is {MARKER}", f"/canel {MARKER}", f"/answer q0 {MARKER}"])
 async def test_what_is_written_instead_of_a_secret_is_kept_nowhere(
     made: Bench, words: str, redis: RedisServer, caplog: pytest.LogCaptureFixture
@@ -50,7 +50,7 @@ async def test_what_is_written_instead_of_a_secret_is_kept_nowhere(
     made.hire(ask)
     await made.write("please")
     card = await made.says("The token?")
-    request = (await made.broker.pending(ANN)).requests[0]
+    request = (await made.pending())[0]
     for reply in (None, card):
         answer = await made.write(words.replace("q0", request.id), reply_to=reply)
         assert answer is not None

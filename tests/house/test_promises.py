@@ -3,8 +3,9 @@
 import ast
 import re
 
+from tests.contract.on_the_web import NOT_ON_THE_WEB, OWN
 from tests.house.sources import ROOT, called, python_files, tree
-from tests.requirements import PENDING, PROMISES, TITLES
+from tests.requirements import EVERYWHERE, PENDING, PROMISES, TITLES
 
 
 def proved_pairs() -> set[tuple[str, str]]:
@@ -48,3 +49,34 @@ def test_what_is_pending_has_no_test_yet() -> None:
     """A line of `PENDING` goes with the commit that brings the test."""
     assert PENDING & proved_pairs() == set()
     assert PENDING - promised_pairs() == set()
+
+
+def test_what_every_front_end_owes_is_proved_on_fake_platforms_and_on_the_web() -> None:
+    proved = {case: set(PROMISES[case].proved) for case in EVERYWHERE}
+    assert not sorted(case for case, on in proved.items() if "kit" not in on or not on & {"page", "api"})
+
+
+def functions(file: str) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions of a file of tests, by name."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return {node.name: node for node in tree(ROOT / "tests" / file).body if isinstance(node, kinds)}
+
+
+def test_every_contract_test_that_is_not_run_on_the_web_has_its_reason_and_its_own_form_there() -> None:
+    """No stray in the table, no form that is not there, no test that says it proves what it never runs on."""
+    suites = [path for path in python_files("tests/contract") if path.name.startswith("test_")]
+    shared = {
+        name: node
+        for path in suites
+        for name, node in functions(f"contract/{path.name}").items()
+        if "made" in [argument.arg for argument in node.args.args]
+    }
+    assert NOT_ON_THE_WEB - shared.keys() == set()
+    assert not [own for own in OWN.values() if own.test not in functions(own.file)]
+    proving = {
+        name
+        for name in NOT_ON_THE_WEB
+        for mark in shared[name].decorator_list
+        if '"page"' in ast.unparse(mark).replace("'", '"')
+    }
+    assert proving == set()

@@ -1,7 +1,11 @@
 """Files over HTTP: stored under an id, sent back as attachments, never shown in our name or to others."""
 
+from pathlib import Path
+
+from core.model import Json
 from tests.adapters.web.place import Place, User, plain
 from tests.adapters.web.sse import stream
+from tests.proves import proves
 
 
 async def test_a_file_comes_back_as_it_was_and_only_as_an_attachment(bare: Place, owner: User) -> None:
@@ -25,6 +29,30 @@ async def test_a_hostile_name_is_only_text(bare: Place, owner: User) -> None:
         back = await owner.http.get(f"/v1/files/{stored['id']}")
         assert back.content == b"x"
         assert "b" not in back.headers
+
+
+@proves("C123", "api")
+async def test_files_keep_apart_whatever_they_are_called(place: Place, owner: User, tmp_path: Path) -> None:
+    """Climbing, absolute, empty-ended, endless, reserved, hidden, twice the same: each is stored by what it holds."""
+    climbing = ["../../AGENT.md", "..\\..\\x", "/etc/cron.d/x", "a\0b", "n" * 300]
+    names = [*climbing, "CON", ".env", "same.txt", "same.txt"]
+    inside = tmp_path / "files"
+
+    def elsewhere() -> set[Path]:
+        return {path for path in tmp_path.parent.rglob("*") if path != inside and inside not in path.parents}
+
+    before = elsewhere()
+    ids: list[Json] = []
+    for number, name in enumerate(names):
+        stored = plain(await owner.http.post("/v1/files", files={"file": (name, str(number).encode())}), 201)
+        assert not {"/", "\\", "\0"} & set(str(stored["name"]))
+        ids.append(stored["id"])
+    assert len(set(map(str, ids))) == len(names)
+    said = await owner.send("look", attachments=ids)
+    await owner.until(said.run, "completed")
+    contents = [(await owner.http.get(f"/v1/files/{id}")).content for id in ids]
+    assert contents == [str(number).encode() for number in range(len(names))]
+    assert elsewhere() == before
 
 
 async def test_a_file_of_somebody_else_is_unknown(bare: Place, owner: User) -> None:
