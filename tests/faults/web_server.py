@@ -1,0 +1,66 @@
+"""The web role in a process of its own, as `sayso web` starts it, on the same port each time, to be killed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from pathlib import Path
+
+from tests.contract.web import free_port
+from tests.house.sources import ROOT
+
+
+class Process:
+    """One of our roles as a process: `web`, `worker`."""
+
+    def __init__(self, words: tuple[str, ...], env: dict[str, str], sign: str) -> None:
+        self._words = words
+        self._env = env
+        self._sign = sign
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start it, and wait until it says that it is there."""
+        self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", *self._words), cwd=ROOT, env=self._env, stdout=asyncio.subprocess.PIPE
+        )
+        assert self._process.stdout is not None
+        async with asyncio.timeout(30):
+            while self._sign not in (line := (await self._process.stdout.readline()).decode()):
+                assert line, f"{self._words} ended"
+
+    def send(self, what: signal.Signals) -> None:
+        """Send it a signal."""
+        assert self._process is not None
+        self._process.send_signal(what)
+
+    async def kill(self) -> None:
+        """End it as the kernel does."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+            self._process = None
+
+    async def again(self) -> None:
+        """Kill it and start it."""
+        await self.kill()
+        await self.start()
+
+
+def web_role(redis_url: str, folder: Path, **more: str) -> tuple[Process, str]:
+    """The web role, and the address it always has."""
+    port = free_port()
+    env = {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONUNBUFFERED": "1",
+        "REDIS_URL": redis_url,
+        "SAYSO_DATA_DIR": str(folder),
+        "SAYSO_PORT": str(port),
+        "SAYSO_LOG_LEVEL": "warning",
+        **more,
+    }
+    return Process(("gateway", "web"), env, "Listening"), f"http://127.0.0.1:{port}"
