@@ -116,6 +116,16 @@ OWN: Final[dict[str, Own]] = {
     "test_a_kill_after_a_press_was_stored_leaves_the_edit_to_the_next_process": Own(
         "faults/test_page_killed.py", "test_a_press_that_was_stored_but_not_confirmed_counts_once", "the page retries"
     ),
+    "test_a_yes_counts_with_a_code_and_not_without": Own(
+        "adapters/web/test_answers.py",
+        "test_a_restricted_approval_needs_a_one_time_code_besides",
+        "the code has a field of its own beside the buttons",
+    ),
+    "test_in_a_group_who_may_answer_is_told_how_to_prove": Own(
+        "adapters/web/test_answers.py",
+        "test_a_restricted_approval_needs_a_one_time_code_besides",
+        "there are no groups on the web",
+    ),
     "test_while_the_store_is_away_a_press_says_that_nothing_was_stored": Own(
         "adapters/web/test_bad_input.py", "test_without_redis_nothing_is_called_stored", "the API says so in words"
     ),
