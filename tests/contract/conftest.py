@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The browser lives as long as the session, and so does the loop of everything that meets it."""
     for item in items:
-        if HERE in item.path.parents and isinstance(item, pytest.Function) and iscoroutinefunction(item.function):
+        if HERE in item.path.parents and iscoroutinefunction(getattr(item, "function", None)):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
