@@ -39,6 +39,8 @@ WORDS: Mapping[int, str] = {
 }
 EDITS_SPENT = 30046
 SPENT_PAUSE = 120.0
+UNTOLD_PAUSE = 30.0
+LONGEST_PAUSE = 3_600.0
 
 
 class Calls:
@@ -94,7 +96,7 @@ class Calls:
 def refused(error: discord.HTTPException) -> Outcome:
     """What a refusal of Discord means."""
     if error.status == 429:
-        return Refused("later", "Discord says: too many requests", 30.0, wide=True)
+        return Refused("later", "Discord says: too many requests", _pause(error), wide=True)
     if error.code in NOT_THERE:
         return Refused("gone", "the message is not there any more")
     if error.code == EDITS_SPENT:
@@ -105,3 +107,9 @@ def refused(error: discord.HTTPException) -> Outcome:
     if words is None:
         _log.warning("Discord refused a call: %s (%s, code %s)", error.text, error.status, error.code)
     return Refused("final", words or f"Discord refused it: {error.text[:200]} ({error.code})")
+
+
+def _pause(error: discord.HTTPException) -> float:
+    """How long a 429 asks us to wait: one of the proxy before Discord says it in its head alone; seconds."""
+    told = error.response.headers.get("Retry-After", "")
+    return min(LONGEST_PAUSE, max(1.0, float(told))) if told.isdecimal() else UNTOLD_PAUSE

@@ -57,7 +57,7 @@ class Bot(discord.Client):
     """The library's client. up: tells whether the gateway talks to us; changed: set with each event,
     and when the session begins or ends.
 
-    direct: channels of which an event said that they are direct chats.
+    direct: channels of which an event said that they are direct chats. served: it was up once.
     """
 
     def __init__(self, ears: Ears, silence: float = 60.0) -> None:
@@ -72,7 +72,7 @@ class Bot(discord.Client):
             guild_ready_timeout=1.0,
         )
         self._ears = ears
-        self.up = False
+        self.up = self.served = False
         self.reads_content = False
         self.direct: set[int] = set()
         self.changed = asyncio.Event()
@@ -85,6 +85,7 @@ class Bot(discord.Client):
 
     def _turn(self, *, up: bool) -> None:
         self.up = up
+        self.served = self.served or up
         self.changed.set()
 
     async def on_socket_event_type(self, event_type: str) -> None:
@@ -194,7 +195,7 @@ class Session:
             if refused is not None and not first.done():
                 first.set_exception(refused)
                 return
-            tries = 0 if bot.is_ready() else tries + 1
+            tries = 0 if bot.served else tries + 1
             await asyncio.sleep(min(LAST_PAUSE, FIRST_PAUSE * 2.0 ** min(tries, 10)))
 
     async def _live(self, bot: Bot, first: asyncio.Future[None]) -> None:

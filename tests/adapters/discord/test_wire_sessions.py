@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from core.agent import Run
+from gateway import health
+from gateway.front_ends import SHIPPED
 from tests.adapters.discord.wire import Wire, plain, wired
 from tests.contract.agents import deploy, what
 from tests.proves import proves
@@ -177,3 +181,29 @@ async def test_without_the_content_intent_the_bot_works_and_says_what_it_misses(
         await wire.says("heard hello")
         assert any("Message Content Intent" in one.words for one in await wire.platform.check())
         assert not wire.there.gateway.closed
+
+
+async def test_a_session_that_worked_is_begun_anew_soon_however_often_it_ends(redis_url: str, tmp_path: Path) -> None:
+    """Pauses grow only while nothing works at all."""
+    async with wired(redis_url, tmp_path) as wire:
+        for times in range(2, 6):
+            wire.there.gateway.drop(4010)
+            await wait_until(lambda times=times: wire.there.gateway.seen["identify"] == times)
+            await wait_until(wire.platform.alive)
+
+
+@pytest.mark.parametrize(("code", "words"), [(4004, "DISCORD_BOT_TOKEN"), (4014, "Message Content Intent")])
+async def test_health_says_why_discord_does_not_let_us_in(
+    redis_url: str, tmp_path: Path, code: int, words: str
+) -> None:
+    """Any process can tell: the words stand beside the hold of the bot."""
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        wire.there.gateway.refuse(code, times=3)
+        await wire.begin()
+
+        async def told() -> bool:
+            checks = await health.front_ends(wire.broker, SHIPPED, ["discord"])
+            return [one.ok for one in checks] == [False] and words in checks[0].words
+
+        await wait_until(told)
+        assert code in wire.there.gateway.closed
