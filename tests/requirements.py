@@ -207,7 +207,7 @@ PROVED: Final[dict[str, tuple[Surface, ...]]] = {
 
 # What a front end proves beside the kit, which all of them have in common.
 _ON: Final[dict[Surface, str]] = {
-    "telegram": "C01",
+    "telegram": "C01 C102 C103 C104 C105 C107 C108",
 }
 
 

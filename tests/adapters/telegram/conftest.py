@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.telegram.bench import Office, office
-from tests.standins.telegram import Person, TelegramServer
+from tests.adapters.telegram.ground import Ground
+from tests.standins.telegram import Person, TelegramServer, telegram_server
 
 
 @pytest.fixture
@@ -35,3 +36,12 @@ async def made(redis_url: str, tmp_path: Path, server: TelegramServer) -> AsyncG
     """Everything at work."""
     async with office(redis_url, tmp_path, server) as one:
         yield one
+
+
+@pytest.fixture
+async def ground(redis_url: str, tmp_path: Path) -> AsyncGenerator[Ground]:
+    """Everything but a front end: tests of faults start and kill these themselves."""
+    with telegram_server() as telegram:
+        one = Ground(redis_url, tmp_path, telegram)
+        async with one.open():
+            yield one

@@ -111,7 +111,7 @@ class App:
         if call.chat is None:
             return None
         paused = self.state.limiter.paused(call.chat)
-        if paused is not None:
+        if paused is not None and self.state.limiter.is_known(call.chat):
             self.state.complain(f"{call.method} in {call.chat} although it was told to wait: {paused.description}")
         return paused
 
@@ -120,8 +120,8 @@ class App:
         for fault in self.state.faults:
             if fault.meets(call.method, call.fields):
                 fault.left -= 1
-                if fault.refusal is not None and fault.refusal.retry_after is not None:
-                    self.state.limiter.pause(call.chat or 0, fault.refusal.retry_after)
+                if fault.refusal is not None and fault.refusal.retry_after is not None and call.chat is not None:
+                    self.state.limiter.pause(call.chat, fault.refusal.retry_after)
                 return fault
         return None
 

@@ -46,7 +46,7 @@ def refusing(refusal: Refusal, *, accepted: bool = False) -> Fault:
 
 
 def flood(seconds: int) -> Fault:
-    """429 with `retry_after`; the chat of the call (or the bot, when it names none) is paused for so long."""
+    """429 with `retry_after`; the chat of the call is paused for so long."""
     return Fault(refusal=too_many(seconds))
 
 

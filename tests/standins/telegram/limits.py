@@ -16,6 +16,8 @@ from tests.standins.telegram.world import Chat
 
 ALL = 0
 """Stands for the whole bot."""
+ON_ITS_WAY = 0.5
+"""seconds that a call may have been under way when a pause began"""
 
 
 @dataclass(frozen=True)
@@ -36,17 +38,24 @@ class Limiter:
     clock: Clock
     rates: Rates | None = None
     until: dict[int, float] = field(default_factory=dict[int, float])
+    since: dict[int, float] = field(default_factory=dict[int, float])
     sent: dict[int, deque[float]] = field(default_factory=dict[int, deque[float]])
     tokens: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
 
     def pause(self, chat: int, seconds: float) -> None:
         """Let a chat (or `ALL`) take nothing for so long."""
+        self.since[chat] = self.clock.now()
         self.until[chat] = self.clock.now() + seconds
 
     def paused(self, chat: int) -> Refusal | None:
         """What a call during a pause hears."""
         left = max(self.until.get(chat, 0.0), self.until.get(ALL, 0.0)) - self.clock.now()
         return too_many(math.ceil(left)) if left > 0 else None
+
+    def is_known(self, chat: int) -> bool:
+        """Whether who calls must have heard of the pause by now; what was on its way when it began is no fault."""
+        begun = [self.since[key] for key in (chat, ALL) if self.until.get(key, 0.0) > self.clock.now()]
+        return any(at <= self.clock.now() - ON_ITS_WAY for at in begun)
 
     def count(self, chat: Chat) -> Refusal | None:
         """Count one message or edit; what is too much is refused and starts a pause."""

@@ -325,4 +325,4 @@ def telegram_server(
     """A server that runs; at the end nothing may have been wrong with what it was asked."""
     with TelegramServer(token=token, username=username, frozen=frozen) as server:
         yield server
-    assert server.violations == []
+    assert not server.violations, server.violations

@@ -264,6 +264,7 @@ async def test_a_pause_holds_for_one_chat_and_calls_within_it_are_noted(telegram
     assert answer["description"] == "Too Many Requests: retry after 35"
     await probe.result("sendMessage", chat_id=bob.id, text="hi")
     assert telegram.violations == []
+    telegram.clock.advance(1)
     assert "429" in await probe.refused("sendChatAction", chat_id=ann.id, action="typing")
     assert len(telegram.violations) == 1
     telegram.clock.advance(35)

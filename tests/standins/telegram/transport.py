@@ -11,7 +11,11 @@ EXTENSION = "standin.transport"
 
 
 class Breakable(HttpToolsProtocol):
-    """Puts the transport into the scope of each request."""
+    """Puts the transport into the scope of each request, and logs none: their paths hold the token."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        self.access_log = False
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
