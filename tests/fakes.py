@@ -115,6 +115,10 @@ class FakeChats:
         """What all messages at a place say now."""
         return [one.text for one in self.at(place)]
 
+    def connection(self) -> FakePlatform:
+        """One connection to it."""
+        return FakePlatform(self)
+
     def fail(self, verb: Verb | Literal["any"], outcome: Outcome | None = None, **how: object) -> Fault:
         """Let the next call of a verb go wrong."""
         fault = Fault(verb, outcome, **how)  # pyright: ignore[reportArgumentType] the fields of Fault

@@ -106,7 +106,7 @@ class Bench:
 
     async def stand_by(self, chats: FakeChats) -> Surface:
         """Start one more front end; another may hold the platform."""
-        platform = FakePlatform(chats)
+        platform = chats.connection()
         surface = Surface(
             self.broker,
             platform,

@@ -15,13 +15,14 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser
 
+from tests.adapters.discord.chats import discord
 from tests.adapters.web.page.window import chromium
 from tests.contract.bench import Bench, bench, narrow, wide
 from tests.contract.on_the_web import NOT_ON_THE_WEB
 from tests.contract.web import web_bench
 from tests.fakes import FakeChats
 
-PLATFORMS: list[Callable[[], FakeChats]] = [wide, narrow]
+PLATFORMS: list[Callable[[], FakeChats]] = [wide, narrow, discord]
 HERE = Path(__file__).parent
 
 
