@@ -189,9 +189,9 @@ def _confirm(request: Request, field: ConfirmField, index: int, sight: Sight) ->
         if allowed or option.effect == "deny"
     ]
     if sight.limits.form_max:
-        buttons.append(_button("Deny with a reason…", request.id, "reason"))
+        buttons.insert(2 if allowed else 1, _button("Deny with a reason…", request.id, "reason"))
     link = _link_row(sight) if not allowed else ()
-    return View(blocks=tuple(blocks), rows=(*in_rows(buttons, sight.limits, 2), *link))
+    return View(blocks=tuple(blocks), rows=(*in_rows(buttons, sight.limits, 3 if sight.limits.form_max else 2), *link))
 
 
 def _pointer(sight: Sight) -> str:

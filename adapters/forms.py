@@ -116,7 +116,7 @@ def _form(request: Request, name: str, title: str, numbers: Sequence[int]) -> Fo
 def _asks(field: AnyField, number: int, given: Json) -> list[Ask]:
     match field:
         case TextField():
-            return [_text(field, number, given)]
+            return [_text(field, number, given, long=field.format == "multiline")]
         case SecretField():
             label = visible(field.label or field.name or field.id, prose=True)
             return [Ask(id=str(number), label=label, kind="line", most=LONGEST)]
@@ -136,12 +136,13 @@ def _label(field: AnyField) -> str:
     return visible(field.label or field.id, prose=True)
 
 
-def _text(field: TextField, number: int, given: Json = None) -> Ask:
+def _text(field: TextField, number: int, given: Json = None, *, long: bool | None = None) -> Ask:
+    long = field.format in ("text", "multiline") and field.max_length > 200 if long is None else long
     stands = given if isinstance(given, str | int | float) and not isinstance(given, bool) else field.default or ""
     return Ask(
         id=str(number),
         label=_label(field),
-        kind="text" if field.format in ("text", "multiline") and field.max_length > 200 else "line",
+        kind="text" if long else "line",
         placeholder=visible(field.placeholder or "", prose=True),
         required=field.required,
         least=min(field.min_length, LONGEST),
