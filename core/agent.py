@@ -17,6 +17,7 @@ from typing import Literal, TypeGuard
 
 from core.asking import Approval, choice_field, confirm_field, text_field
 from core.asks import NotYet
+from core.command import CommandFailed, Exited
 from core.effect import StepFailed, Undecided
 from core.errors import SaysoError
 from core.replay import Diverged, Steer
@@ -31,9 +32,11 @@ __all__ = [
     "Approval",
     "Call",
     "CallFailed",
+    "CommandFailed",
     "Completed",
     "Denied",
     "Diverged",
+    "Exited",
     "Failed",
     "FunctionAgent",
     "NoAgent",

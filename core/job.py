@@ -28,6 +28,7 @@ from core.model import Run as Record
 from core.pace import Pace
 from core.replay import Diverged
 from core.run import Agent, Completed, Failed, Parked, Run, goes_on
+from core.threads import whose
 from core.trace import emit
 from core.turn import Turn, steadily
 
@@ -35,11 +36,15 @@ _log = logging.getLogger(__name__)
 DIVERGED = "the agent returned, but the journal holds {left!r}, which it did not come to again"
 
 
+def _nothing() -> None:
+    pass
+
+
 class Job:
     """A turn that this worker claimed.
 
     proves: whether the end of its code is the end of its work; not so in a process of its own, which may leave others.
-    how: how it ended, once it did.
+    stuck: called when the code neither ends nor can be ended here. how: how it ended, once it did.
     """
 
     def __init__(
@@ -54,6 +59,7 @@ class Job:
         valid: Callable[[], bool],
         held: Callable[[int], None],
         proves: bool = True,
+        stuck: Callable[[], None] = _nothing,
     ) -> None:
         self.how = ""
         self.run = taken.run
@@ -68,6 +74,7 @@ class Job:
         self._valid = valid
         self._held = held
         self._proves = proves
+        self._stuck = stuck
         self._turn: Turn | None = None
         self._hold: Hold | None = None
         self._stop_cause: Cause | None = None
@@ -140,6 +147,9 @@ class Job:
         self.overdue = True
         emit("turn.overdue", run=self.run, fence=self.fence)
         if self._proves and not self._shutting:
+            pace = self._pace
+            after = pace.terminate + pace.kill + pace.verify
+            self._alarm = asyncio.get_running_loop().call_later(after, self._stuck)
             self._fencing = asyncio.create_task(self._fence_off(), name=f"fence {self.run}")
 
     async def _fence_off(self) -> None:
@@ -151,6 +161,7 @@ class Job:
     # ── the code ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _code(self, turn: Turn, hold: Hold, record: Record) -> Completed | Parked | Failed:
+        whose.set(turn)
         agent = self._agents(record.agent)
         run = Run(
             turn,

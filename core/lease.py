@@ -11,13 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import platform
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
+from core import tree
 from core.broker import Broker
 from core.errors import StoreError
 from core.life.decision import Refusal
@@ -35,23 +34,29 @@ def identity(
     return Incarnation(
         id=id,
         kind=kind,
-        host=_host(),
-        boot=_read("/proc/sys/kernel/random/boot_id"),
-        namespace=_link("/proc/self/ns/pid"),
+        host=tree.host(),
+        boot=tree.boot(),
+        namespace=tree.namespace(),
         pid=os.getpid(),
-        ticks=_ticks(os.getpid()),
+        ticks=me.ticks if (me := tree.stat(os.getpid())) is not None else 0,
         until_ms=until_ms,
         note=note,
     )
 
 
+def is_here(other: Incarnation) -> bool:
+    """Tell whether a process can be looked at from this one: same host, same boot, same pid namespace."""
+    mine = (tree.host(), tree.boot(), tree.namespace())
+    return bool(other.pid) and (other.host, other.boot, other.namespace) == mine
+
+
 def is_gone(other: Incarnation) -> bool:
     """Tell whether a process is proved not to exist any more; from elsewhere nothing counts as proof."""
-    if other.host != _host() or not other.pid:
+    if other.host != tree.host() or not other.pid:
         return False
-    if other.boot and other.boot != _read("/proc/sys/kernel/random/boot_id"):
+    if other.boot and other.boot != tree.boot():
         return True
-    if other.namespace != _link("/proc/self/ns/pid"):
+    if other.namespace != tree.namespace():
         return False
     try:
         os.kill(other.pid, 0)
@@ -59,7 +64,8 @@ def is_gone(other: Incarnation) -> bool:
         return True
     except PermissionError:
         pass
-    state, ticks = _stat(other.pid)
+    line = tree.stat(other.pid)
+    state, ticks = (line.state, line.ticks) if line is not None else ("", 0)
     return state in ("Z", "X") or (other.ticks != 0 and ticks != other.ticks)
 
 
@@ -137,31 +143,3 @@ class Lease:
                     self._replaced(old)
             except StoreError as lost:
                 _log.warning("the lease of %s could not be renewed: %s", self.id, lost)
-
-
-def _host() -> str:
-    return _read("/etc/machine-id") or platform.node()
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8").strip()
-    except OSError:
-        return ""
-
-
-def _link(path: str) -> str:
-    try:
-        return str(Path(path).readlink())
-    except OSError:
-        return ""
-
-
-def _stat(pid: int) -> tuple[str, int]:
-    """A process's state letter and its start in clock ticks since boot; ("", 0) where that cannot be read."""
-    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return (fields[0], int(fields[19])) if len(fields) > 19 else ("", 0)
-
-
-def _ticks(pid: int) -> int:
-    return _stat(pid)[1]

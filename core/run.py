@@ -8,7 +8,7 @@ in the same order when it gets the same results; calls side by side (`asyncio.ga
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar, TypeVarTuple, overload
 
 from core.asks import Asks, NotYet
+from core.command import CommandFailed, Exited, run_command
 from core.effect import inside, run_step
 from core.errors import SaysoError
 from core.files import File, FileStore
@@ -197,6 +198,33 @@ class Run(Asks):
         self._ready()
         key = self._key(f"step:{name}")
         return await run_step(self._turn, self._hold, key, name, partial(func, *args), idempotent=idempotent)
+
+    async def command(
+        self,
+        *argv: str,
+        cwd: Path | str | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        check: bool = True,
+        idempotent: bool = False,
+    ) -> Exited:
+        """Run a command once, as a step: no shell, both its streams in its output; a stop ends all that it started.
+
+        environment: its own, when it is not that of this process. timeout: seconds. check: another status than 0 fails.
+
+        Raises: `CommandFailed`, `StepFailed`, `Undecided`.
+        """
+        self._ready()
+        turn = self._turn
+
+        async def call() -> Exited:
+            mark, place = f"{turn.run.id}:{turn.fence}", Path(cwd) if cwd is not None else None
+            return await run_command(argv, mark, turn.pace, cwd=place, environment=environment, timeout=timeout)
+
+        exited = await run_step(turn, self._hold, self._key(f"step:{argv[0]}"), argv[0], call, idempotent=idempotent)
+        if check and exited.status:
+            raise CommandFailed(f"{argv[0]!r} ended with status {exited.status}: {exited.output[-500:].strip()}")
+        return exited
 
     def tool(self, name: str, /, **arguments: Json) -> AbstractAsyncContextManager[Call]:
         """Open the bracket around a tool call: `async with run.tool("deploy", env=env) as call:`; see `tool.py`.

@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 from core import remains
 from core.apart import Apart
@@ -29,54 +29,12 @@ from core.model import Cause
 from core.pace import Pace
 from core.run import Agent
 from core.template import Template
+from core.threads import Threads
 from core.trace import emit
 from core.turn import steadily
+from core.working import Holding, Working
 
 _log = logging.getLogger(__name__)
-
-
-class Holding(Protocol):
-    """The lease of this process: its id, and whether it may be trusted."""
-
-    id: str
-
-    def valid(self) -> bool:
-        """Whether this process may still trust it."""
-        ...
-
-
-class Working(Protocol):
-    """A claimed turn, as this file sees it; `Job` and `Apart` are such."""
-
-    run: str
-    fence: int
-    worker: str
-    overdue: bool
-
-    @property
-    def ending(self) -> bool:
-        """Whether it was told to stop, or lost its run."""
-        ...
-
-    async def work(self) -> None:
-        """Run it, and record how it ended."""
-        ...
-
-    def stop(self, cause: Cause | None, *, urgent: bool = False) -> None:
-        """Stop it, for a cause."""
-        ...
-
-    def lose(self) -> None:
-        """Forget it: its run is somebody else's now."""
-        ...
-
-    def let_go(self) -> None:
-        """Park it as soon as only questions are outstanding."""
-        ...
-
-    def shut_down(self) -> None:
-        """Stop it because the worker ends."""
-        ...
 
 
 class Worker:
@@ -114,10 +72,16 @@ class Worker:
         self._jobs: dict[str, list[Working]] = {}
         self._held = 0
         self._full = False
+        self.stuck = asyncio.Event()
+        """Set when a turn in this process does not end: the rest should be handed over, and the process end."""
+        self.left: list[str] = []
+        """Runs whose turns had not ended when this worker did."""
         self._wakes: list[Subscription] = []
         self._loops: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(Threads(loop))
         for partition, feed in enumerate(self._broker.feeds):
             ready, stop = feed.subscribe("ready"), feed.subscribe("stop")
             self._wakes.append(ready)
@@ -249,6 +213,7 @@ class Worker:
             pace=self._pace,
             valid=valid,
             held=self._count,
+            stuck=self.stuck.set,
         )
 
     @contextmanager
@@ -332,6 +297,7 @@ class Worker:
         for job in self._all():
             job.shut_down()
         await self._until_ended(self._pace.cooperative)
+        self.left = [job.run for job in self._all()]
         for job in self._all():
             emit("turn.overdue", run=job.run, fence=job.fence)
         for task in tuple(self._tasks):

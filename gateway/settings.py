@@ -169,11 +169,9 @@ class Settings(BaseSettings):
         default=15.0, description="when a stopped run frees its conversation, whatever it does"
     )
     stop_cooperative: Span = Field(default=5.0, description="how long a cancelled turn may take to end by itself")
-    stop_terminate: Span = Field(
-        default=5.0, description="how long its processes may take to end after being told to (SIGTERM)"
-    )
-    stop_kill: Span = Field(default=2.0, description="how long they may take to vanish after being killed (SIGKILL)")
-    stop_verify: Span = Field(default=2.0, description="how long to look on before saying that a stop is not confirmed")
+    stop_terminate: Span = Field(default=5.0, description="how long its processes may take to end after SIGTERM")
+    stop_kill: Span = Field(default=4.0, description="how long they may take to vanish after SIGKILL")
+    stop_handover: Span = Field(default=15.0, description="how long a stuck worker has to hand its other runs over")
     confirm_deadline: Span = Field(default=1_800.0, description="how long a confirmation waits for its answer")
     sweep_look: Span = Field(default=0.25, description="the longest pause between two looks at the timers")
     index_look: Span = Field(default=2.0, description="the longest pause between two looks at what is owed")

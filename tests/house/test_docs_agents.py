@@ -1,5 +1,6 @@
 """Every example of an agent that the pages print works as it is printed."""
 
+import platform
 import secrets
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -31,6 +32,8 @@ TALKS: dict[str, tuple[list[Json], list[str]]] = {
     "listen": ([], ["first 'go', then []"]),
     "chief": (["option 1", "once"], ["deploy said: Deployed: pushed to staging"]),
     "parrot": ([], ["go"]),
+    "version": ([], [f"Python {platform.python_version()}"]),
+    "heavy": ([], ["worked on 'go' in a process of its own"]),
 }
 OTHERWISE = {"wait", "strict", "dice", "shop"}
 """Agents of the page with a test of their own below."""

@@ -1,0 +1,118 @@
+"""The reaper: makes turns end whose worker does not get it done, on the host where they run. Every process has one.
+
+    a turn in a process of its own     its whole tree is killed, and its end recorded when nothing of it lives
+    a turn in its worker's process     the worker is killed, when it neither ended the turn nor itself; its other runs
+                                       go on elsewhere, and that the turn ended is known from the process being gone
+
+It comes late on purpose: a worker climbs the ladder by itself first, and one that cannot free itself of a turn hands
+its other runs over and ends. Nothing from another host counts as proof. Source: DESIGN sections 4 and 5.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from contextlib import suppress
+from types import TracebackType
+from typing import Literal, Self
+
+from core import remains, tree
+from core.broker import Broker
+from core.errors import StoreError
+from core.lease import is_gone, is_here
+from core.life.event import Ended, Lost
+from core.life.place import ghost
+from core.life.run import turns_of
+from core.life.turn import effects_of
+from core.model import Incarnation, Run, Turn
+from core.pace import Pace
+from core.trace import emit
+
+_log = logging.getLogger(__name__)
+HANDOVER = 15.0
+"""seconds that a worker has to hand its other runs over, before it is killed for one that does not end"""
+
+
+class Reaper:
+    """Ends what its worker does not, for as long as the context lasts. handover: seconds."""
+
+    def __init__(self, broker: Broker, *, pace: Pace | None = None, handover: float = HANDOVER) -> None:
+        self._broker = broker
+        self._pace = pace or Pace()
+        self._handover = handover
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._keep(), name="reaper")
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _keep(self) -> None:
+        while True:
+            await asyncio.sleep(self._pace.look)
+            try:
+                for partition in range(len(self._broker.store.keys)):
+                    await self._look(partition)
+            except StoreError as lost:
+                _log.warning("turns that do not end cannot be looked for: %s", lost)
+            except Exception:  # noqa: BLE001  # the edge of the task: one bad run must not end all reaping
+                _log.exception("one look for turns that do not end failed")
+
+    async def _look(self, partition: int) -> None:
+        """Look at what is stopping for longer than its worker should need."""
+        pace, now = self._pace, self._broker.store.now()
+        help_after = int((pace.cooperative + pace.terminate) * 1000)
+        kill_after = int((pace.cooperative + pace.terminate + pace.kill + pace.verify + self._handover) * 1000)
+        for id, _ in await self._broker.store.due(partition, "stopping", until=now - help_after, limit=1_000):
+            run = await self._broker.peek(id)
+            if run is None or run.state != "stopping":
+                continue
+            for turn in turns_of(run):
+                if turn.code:
+                    await self._end_tree(run, turn)
+                elif (run.stop_ms or now) <= now - kill_after:
+                    await self._end_worker(partition, run, turn)
+
+    async def _end_tree(self, run: Run, turn: Turn) -> None:
+        """Kill a turn that runs apart, with all that it started; record its end when all of it is gone."""
+        code = tree.parsed(turn.code)
+        if code is None or not code.here:
+            return
+        alone = run.changed(turn=turn, unproved=())
+        was_alive = bool(remains.leftovers(alone))
+        if not await remains.end(alone):
+            return
+        by = "killed" if was_alive else "process gone"
+        emit("turn.reaped", run=run.id, fence=turn.fence, by=by)
+        await self._broker.ended(Ended(run.id, turn.fence, by, await self._effects(run, turn), turn.worker))
+
+    async def _end_worker(self, partition: int, run: Run, turn: Turn) -> None:
+        """Kill a worker that could not free itself of a turn; what else it did goes on elsewhere."""
+        worker = await self._worker(partition, turn.worker)
+        if worker is None or not is_here(worker):
+            return
+        if not is_gone(worker):
+            if worker.pid == os.getpid():
+                return
+            _log.error("worker %s (pid %d) does not end run %s, it is killed", worker.id, worker.pid, run.id)
+            emit("worker.killed", worker=worker.id, run=run.id)
+            with suppress(ProcessLookupError):
+                os.kill(worker.pid, signal.SIGKILL)
+            return
+        event = Lost(run.id, turn.worker, gone=True, effects=await self._effects(run, turn))
+        await self._broker.lost(event)
+
+    async def _worker(self, partition: int, id: str) -> Incarnation | None:
+        """Who holds or held a turn."""
+        found = await self._broker.store.read(partition, [("incarnation", id), ("incarnation", ghost(id))])
+        return next((one.model for one in found.values() if isinstance(one.model, Incarnation)), None)
+
+    async def _effects(self, run: Run, turn: Turn) -> Literal["none", "done", "unknown"]:
+        steps = await self._broker.steps(run.root)
+        return effects_of([step for _, step in steps if step.kind == "done" or step.fence <= turn.fence])
