@@ -115,9 +115,10 @@ class Office(Bench):
     async def run_at(self, place: str, who: Person) -> Run:
         """Wait for the only run at a place."""
         found: list[Run] = []
+        self.me = account(who)
 
         async def there() -> bool:
-            found[:] = await self.runs(place, account(who))
+            found[:] = await self.runs(place)
             return len(found) == 1
 
         await wait_until(there)
