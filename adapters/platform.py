@@ -11,6 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
+from core.listening import Accepts
 from core.model import Value
 
 if TYPE_CHECKING:
@@ -202,7 +203,8 @@ class Limits(Value):
     to a press. edit_gap: seconds between two streaming edits of a message. draft_gap: the same for drafts, which a
     private chat shows while a text is written; None where there are none. typing_every: seconds, 0 for none. repeats:
     it recognises a send that is repeated under the same nonce. whispers: it can show something to one person of a
-    group. menu_max: choices of a menu, 0 for no menus. form_max: questions of a form, 0 for no forms. send_timeout:
+    group. menu_max: choices of a menu, 0 for no menus. form_max: questions of a form, 0 for no forms. accept: kinds of
+    fields that can be answered there, none named: all; a question of another kind is not shown there. send_timeout:
     seconds after which a call counts as unclear.
     """
 
@@ -223,6 +225,7 @@ class Limits(Value):
     whispers: bool = False
     menu_max: int = 0
     form_max: int = 0
+    accept: tuple[Accepts, ...] = ()
     send_timeout: float = 30.0
 
 

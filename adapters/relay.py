@@ -33,6 +33,7 @@ from core.keys import Index
 from core.life.alias import Alias
 from core.life.card import Reshow
 from core.life.decision import Ref
+from core.listening import Serves
 from core.model import TERMINAL, Conversation, Origin
 from core.trace import emit
 
@@ -49,7 +50,7 @@ def utc(ms: int) -> str:
 class Relay:
     """What brings cards and texts to one platform, for as long as the context lasts.
 
-    may_send: whether this process holds the platform now. link, ticket: `Showing`.
+    may_send: whether this process holds the platform now. link, ticket, serves: `Showing`.
     look: seconds between two looks at most. quiet: seconds that a run may work before it gets a status card.
     """
 
@@ -61,6 +62,7 @@ class Relay:
         files: FileStore | None = None,
         link: Callable[[str], str | None] = lambda request: None,
         ticket: Ticket | None = None,
+        serves: Serves | None = None,
         clock: Clock = utc,
         may_send: Callable[[], bool] = lambda: True,
         look: float = 2.0,
@@ -88,6 +90,7 @@ class Relay:
             is_private=platform.is_private,
             link=link,
             ticket=ticket,
+            serves=serves,
             clock=clock,
             again=self._again,
             writing=self._on_card,

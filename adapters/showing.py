@@ -21,6 +21,7 @@ from core.card import Card
 from core.life.card import Edited, Ledger, Point, Show, Unshowable
 from core.life.decision import Refusal
 from core.life.result import Showing as Begun
+from core.listening import Serves
 from core.model import Conversation, Person
 from core.question import Request, SecretField
 from core.trace import emit
@@ -54,7 +55,7 @@ class Showing:
 
     link: where a request stands on the dashboard, None without a public address. ticket: the one-time address at which
     one person gives the secret that a request asks for. again: called with the seconds
-    after which something owed is due again. writing: what a run is writing now.
+    after which something owed is due again. serves: what may be shown. writing: what a run is writing now.
     """
 
     def __init__(
@@ -68,7 +69,9 @@ class Showing:
         again: Callable[[float], None],
         writing: Callable[[str], Writing],
         ticket: Ticket | None = None,
+        serves: Serves | None = None,
     ) -> None:
+        self._serves = serves
         self._ticket = ticket
         self._broker = broker
         self._sending = sending
@@ -84,7 +87,7 @@ class Showing:
 
     async def show(self, of: str, place: str) -> float | None:
         """Show a request that is open, as a new message."""
-        begun = await self._broker.cards.show(Show(of, "request", place))
+        begun = await self._broker.cards.show(Show(of, "request", place, self._serves))
         return await self._send(begun)
 
     async def show_status(self, run: str, place: str) -> float | None:

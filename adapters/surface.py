@@ -25,6 +25,7 @@ from core.broker import Broker
 from core.errors import StoreError
 from core.files import FileStore
 from core.lease import Lease
+from core.listening import Serves
 from core.sole import Sole
 from core.trace import emit
 
@@ -37,8 +38,9 @@ LAST_PAUSE = 60.0
 class Surface:
     """One platform's front end in this process, for as long as the context lasts.
 
-    agents: names, the default first. link, ticket: see `Showing`. span: seconds of the hold. lease: seconds of the
-    listener's lease. drain: seconds at the end for what is under way, 0 cuts it off. Other spans: `Relay`, `Desk`.
+    agents: names, the default first. link, ticket: see `Showing`. match: narrows the places whose questions are shown,
+    `op-1*`. span: seconds of the hold. lease: seconds of the listener's lease. drain: seconds at the end for what is
+    under way, 0 cuts it off. Other spans: `Relay`, `Desk`.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Surface:
         files: FileStore | None = None,
         link: Callable[[str], str | None] = lambda request: None,
         ticket: Ticket | None = None,
+        match: str = "",
         clock: Clock = utc,
         span: float = 3.0,
         lease: float = 30.0,
@@ -64,6 +67,7 @@ class Surface:
         self._platform = platform
         self._lease = lease
         self._drain = drain
+        self._serves = Serves(prefix=f"{platform.prefix}-", match=match, accept=platform.limits.accept)
         self._look = look
         self._failed: str | None = None
         self._served = False
@@ -75,6 +79,7 @@ class Surface:
             files=files,
             link=link,
             ticket=ticket,
+            serves=self._serves,
             clock=clock,
             may_send=self._sole.held,
             look=look,
@@ -137,7 +142,6 @@ class Surface:
         self._served = False
         try:
             async with AsyncExitStack() as stack:
-                prefixes = (f"{self._platform.prefix}-",)
                 await stack.enter_async_context(self.relay)
                 await stack.enter_async_context(self.desk)
                 await stack.enter_async_context(self._platform.connect(self.desk))
@@ -145,7 +149,7 @@ class Surface:
                     taking = Taking(self._broker, self._platform.prefix, hook, look=self._look)
                     await stack.enter_async_context(taking)
                 await stack.enter_async_context(
-                    Lease(self._broker, "bot", span=self._lease, prefixes=prefixes, alive=self._platform.alive)
+                    Lease(self._broker, "bot", span=self._lease, serves=(self._serves,), alive=self._platform.alive)
                 )
                 self._failed, self._served = None, True
                 self.serving.set()

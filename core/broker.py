@@ -20,7 +20,6 @@ from core.life.draft import Spans
 from core.life.event import (
     Append,
     Ask,
-    Beat,
     Begin,
     Broke,
     Claim,
@@ -31,8 +30,6 @@ from core.life.event import (
     Finish,
     Forestall,
     Free,
-    Hold,
-    Leave,
     Lost,
     Park,
     Reply,
@@ -42,12 +39,11 @@ from core.life.event import (
     Said,
     ShrinkDue,
     Stop,
-    Stray,
-    Swept,
     Take,
     Took,
     Withdraw,
 )
+from core.life.living import Beat, Hold, Leave, Stray, Swept
 from core.life.result import (
     Answered,
     Asked,

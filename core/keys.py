@@ -20,7 +20,8 @@ from typing import Literal, NamedTuple
 from core.card import Card, Pointer, Posted
 from core.frozen import Frozen
 from core.life.decision import Kind, Model, Ref
-from core.model import TERMINAL, Conversation, Grants, Incarnation, Listeners, Origin, Run, Seen
+from core.listening import Listeners
+from core.model import TERMINAL, Conversation, Grants, Incarnation, Origin, Run, Seen
 from core.question import Cancelled, Expired, Request, Undeliverable
 
 Index = Literal[

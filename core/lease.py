@@ -20,7 +20,8 @@ from core import tree
 from core.broker import Broker
 from core.errors import StoreError
 from core.life.decision import Refusal
-from core.life.event import Beat, Leave
+from core.life.living import Beat, Leave
+from core.listening import Serves
 from core.model import Incarnation, fresh
 
 _log = logging.getLogger(__name__)
@@ -72,9 +73,9 @@ def is_gone(other: Incarnation) -> bool:
 class Lease:
     """This process's lease in every partition, kept up for as long as the context lasts.
 
-    span: seconds. prefixes: the origins that this process serves as a front end ("chat-"). replaced: called with the
-    old id after the lease was lost and a new one taken; what was held under the old id is lost. alive: while it says no
-    nothing is renewed: a front end whose transport is deaf is no listener.
+    span: seconds. prefixes, serves: the origins that this process serves as a front end ("chat-"). replaced: called
+    with the old id after the lease was lost and a new one taken; what was held under the old id is lost. alive: while
+    it says no nothing is renewed: a front end whose transport is deaf is no listener.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Lease:
         *,
         span: float = 30.0,
         prefixes: tuple[str, ...] = (),
+        serves: tuple[Serves, ...] = (),
         replaced: Callable[[str], None] | None = None,
         alive: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -92,7 +94,7 @@ class Lease:
         self._broker = broker
         self._kind: Literal["worker", "web", "bot", "terminal"] = kind
         self._span = span
-        self._prefixes = prefixes
+        self._serves = (*(Serves(prefix=prefix) for prefix in prefixes), *serves)
         self._replaced = replaced
         self._good_until = 0.0
 
@@ -121,7 +123,7 @@ class Lease:
         until = self._broker.store.now() + int(self._span * 1000)
         me = identity(self.id, self._kind, until)
         for partition in range(len(self._broker.store.keys)):
-            kept = await self._broker.beat(Beat(me, self._prefixes, first), partition)
+            kept = await self._broker.beat(Beat(me, self._serves, first), partition)
             if isinstance(kept, Refusal):
                 return False
         self._good_until = asked + self._span * TRUST

@@ -13,20 +13,8 @@ from core.feed import Feed, Subscription
 from core.going import Going, going
 from core.life.access import may_see
 from core.life.decision import Kind, Model, Ref
-from core.model import (
-    TERMINAL,
-    Conversation,
-    Entry,
-    Event,
-    Grant,
-    Grants,
-    Incarnation,
-    Json,
-    Listeners,
-    Person,
-    Run,
-    Step,
-)
+from core.listening import Listeners
+from core.model import TERMINAL, Conversation, Entry, Event, Grant, Grants, Incarnation, Json, Person, Run, Step
 from core.question import Question, Request
 from core.store import Store
 

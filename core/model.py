@@ -76,13 +76,6 @@ def partition_of(name: str) -> int:
     return ALPHABET.find(name[1]) if len(name) == 16 and name.isascii() and name.isalnum() else -1
 
 
-def matches(prefix: str, origin: str) -> bool:
-    """Tell whether a listener's prefix covers an origin; whole segments only (`tg-4` does not match `tg-42`)."""
-    if not prefix or origin == prefix:
-        return True
-    return origin.startswith(prefix) and (prefix[-1] in "-." or origin[len(prefix)] in "-.")
-
-
 def digest(tool: str, arguments: Json) -> str:
     """Name exactly one call: a tool and its arguments; what is shown is what runs."""
     plain = json.dumps([tool, arguments], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -247,21 +240,6 @@ class Incarnation(Value):
     ticks: int = 0
     until_ms: int
     note: str = ""
-
-
-class Listener(Value):
-    """A live front end that serves the origins under a prefix, until its heartbeat runs out."""
-
-    prefix: str
-    who: str
-    until_ms: int
-
-
-class Listeners(Value):
-    """All listeners of a partition; `fence` rises when the set changes, not when one is renewed."""
-
-    fence: int = Field(default=0, exclude=True)
-    all: tuple[Listener, ...] = ()
 
 
 class Grants(Value):

@@ -182,3 +182,9 @@ class Request(Value):
     ours: Literal["unknown_step"] | None = None
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+def kinds_of(asked: Question | Request) -> frozenset[str]:
+    """The kinds of fields that somebody has to answer."""
+    question = asked.question if isinstance(asked, Request) else asked
+    return frozenset(field.kind for field in question.fields)

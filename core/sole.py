@@ -17,7 +17,7 @@ from core.broker import Broker
 from core.errors import StoreError
 from core.lease import identity
 from core.life.decision import Refusal
-from core.life.event import Hold
+from core.life.living import Hold
 from core.model import fresh
 
 _log = logging.getLogger(__name__)

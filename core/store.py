@@ -18,7 +18,8 @@ from core.feed import LOOK
 from core.keys import ABSENT, TAGS, TYPES, Index, Keys, Listed, Retention, Stored
 from core.life.decision import Kind, Model, Ref
 from core.link import Link, Reply
-from core.model import SCHEMA, Conversation, Entry, Event, Listeners, Run, Step, partition_of
+from core.listening import Listeners
+from core.model import SCHEMA, Conversation, Entry, Event, Run, Step, partition_of
 from core.question import Request
 
 NEWEST = 8

@@ -18,7 +18,8 @@ from core.errors import StoreError
 from core.lease import identity, is_gone
 from core.life.again import awaits_proof
 from core.life.decision import Refusal
-from core.life.event import Deadline, Free, Hold, Leave, Lost, ShrinkDue, Stray, Swept
+from core.life.event import Deadline, Free, Lost, ShrinkDue
+from core.life.living import Hold, Leave, Stray, Swept
 from core.life.place import ghost
 from core.life.turn import effects_of
 from core.model import Incarnation, Run, fresh

@@ -36,7 +36,8 @@ from core.life.decision import (
     Write,
 )
 from core.life.result import Result
-from core.model import Conversation, Listeners, Run
+from core.listening import Listeners
+from core.model import Conversation, Run
 from core.question import Request
 from core.wire import Argument
 

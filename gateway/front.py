@@ -55,6 +55,7 @@ def surface(settings: Settings, front: Front, broker: Broker) -> Surface:
         files=wiring.files(settings),
         link=lambda request: f"{settings.public_url}/#pending" if settings.public_url else None,
         ticket=wiring.tickets(settings, broker).link,
+        match=front.of.match,
         span=settings.singleton_lease,
         lease=min(settings.lease, settings.listener_lease),
         look=settings.index_look,

@@ -15,12 +15,14 @@ class FrontEnd:
 
     name: of its command, of its table in `sayso.toml`, and what its settings begin with in the environment. title: as
     people call it. prefix: of its origins. module: its package, which has `create` and `settings.Settings`.
+    match: which places' questions it shows, all when empty.
     """
 
     name: str
     title: str
     prefix: str
     module: str
+    match: str = ""
 
 
 SHIPPED: Final[tuple[FrontEnd, ...]] = (

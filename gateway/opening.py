@@ -53,7 +53,9 @@ class Front:
 
 def known(settings: Settings) -> tuple[FrontEnd, ...]:
     """Every front end there is beside the web, those that were named in the settings too."""
-    named = (FrontEnd(name, one.title or name, one.prefix, one.use) for name, one in settings.front_ends.items())
+    named = (
+        FrontEnd(name, one.title or name, one.prefix, one.use, one.match) for name, one in settings.front_ends.items()
+    )
     return (*SHIPPED, *named)
 
 

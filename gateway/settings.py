@@ -91,6 +91,7 @@ class FrontEndEntry(BaseModel):
     prefix: Annotated[str, Field(pattern=r"^[a-z]{1,8}$")] = Field(description="of its origins")
     title: str = Field(default="", description="as people call it; the name when empty")
     agent: Annotated[str | None, Field(pattern=NAME)] = Field(default=None, description="what is talked to first there")
+    match: str = Field(default="", description="which places' questions are shown, as `mx-team*`; all when empty")
 
 
 class OwnTables(TomlConfigSettingsSource):

@@ -1,7 +1,8 @@
 """A turn without an agent: a test claims, asks and parks by itself, where the worker would be in the way."""
 
 from core.broker import Broker
-from core.life.event import Ask, Beat, Park
+from core.life.event import Ask, Park
+from core.life.living import Beat
 from core.life.result import Asked, Delivered
 from core.model import Incarnation
 from core.question import ConfirmField, Question, Request, Subject

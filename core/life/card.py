@@ -18,8 +18,9 @@ from core.life.debt import member, places, prefix
 from core.life.decision import Owe, Refusal, Settle
 from core.life.draft import Draft
 from core.life.result import Kept, Showing
+from core.listening import Serves
 from core.model import TERMINAL, Run
-from core.question import Request
+from core.question import Request, kinds_of
 
 RETRY_MS = 3_000
 GONE = Refusal("gone", "this card is gone")
@@ -27,11 +28,12 @@ GONE = Refusal("gone", "this card is gone")
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A front end is about to show a request, or a run's status, at a place. again: also if it is shown already."""
+    """A front end is about to show a request, or a run's status, at a place. by: what it serves, for requests."""
 
     of: str
     kind: Literal["request", "status"]
     place: str
+    by: Serves | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ def show(d: Draft, e: Show) -> Showing | Refusal:
     known = request.cards.get(e.place) if request is not None else None
     card = d.card(known) if known is not None else None
     over = card is not None and card.state != "sending"
+    if request is not None and known is None and e.by is not None and not e.by.shows(e.place, kinds_of(request)):
+        over = True
     if request is None or request.state != "open" or over or (known is None and e.place not in places(request)):
         d.want(Settle("unshown", f"{e.of} {e.place}", of=prefix(e.place)))
         return Showing(card=None)

@@ -13,19 +13,8 @@ from typing import Generic, Literal, TypeVar
 
 from core.card import Card, Pointer, Posted
 from core.frozen import Frozen
-from core.model import (
-    Conversation,
-    Entry,
-    Event,
-    Grants,
-    Incarnation,
-    Json,
-    Listeners,
-    Origin,
-    Run,
-    Seen,
-    Step,
-)
+from core.listening import Listeners
+from core.model import Conversation, Entry, Event, Grants, Incarnation, Json, Origin, Run, Seen, Step
 from core.question import Request
 
 Kind = Literal[

@@ -34,21 +34,8 @@ from core.life.decision import (
     Write,
 )
 from core.life.leak import leaking
-from core.model import (
-    Conversation,
-    Entry,
-    Event,
-    EventType,
-    Grants,
-    Incarnation,
-    Json,
-    Listeners,
-    Origin,
-    Person,
-    Run,
-    Seen,
-    Step,
-)
+from core.listening import Listeners
+from core.model import Conversation, Entry, Event, EventType, Grants, Incarnation, Json, Origin, Person, Run, Seen, Step
 from core.question import Request
 
 R = TypeVar("R")

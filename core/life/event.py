@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from core.model import Cause, Entry, Event, Incarnation, Json, Person, Step
+from core.model import Cause, Entry, Event, Json, Person, Step
 from core.question import Accepted, Declined, Question
 
 
@@ -289,48 +289,6 @@ class ShrinkDue:
     """A journal was kept long enough after its last run."""
 
     conversation: str
-
-
-@dataclass(frozen=True, slots=True)
-class Beat:
-    """A process takes (`first`) or renews its lease, and what it listens to, until `incarnation.until_ms`."""
-
-    incarnation: Incarnation
-    prefixes: tuple[str, ...] = ()
-    first: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """A process says goodbye, or its lease lapsed: what it held can be settled."""
-
-    incarnation: str
-    lapsed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """What a process held that is gone was settled. open: not all of it, so look for proof again in a while."""
-
-    incarnation: str
-    open: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """A process takes or renews what only one may hold (the sweeping of a partition, a bot)."""
-
-    name: str
-    incarnation: Incarnation
-
-
-@dataclass(frozen=True, slots=True)
-class Stray:
-    """A timer whose event was refused: it goes, if nobody moved it meanwhile."""
-
-    what: Literal["deadline", "free", "shrink"]
-    id: str
-    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)

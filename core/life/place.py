@@ -11,12 +11,14 @@ from core.life.access import may_delete, may_see, may_start
 from core.life.closing import forget_past, settle, stub
 from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Unready, Untimer, Wipe
 from core.life.draft import Draft
-from core.life.event import Beat, Delete, Hold, Leave, Reset, ShrinkDue, Stop, Stray, Swept
+from core.life.event import Delete, Reset, ShrinkDue, Stop
+from core.life.living import Beat, Hold, Leave, Stray, Swept
 from core.life.memory import recall, remember
 from core.life.result import Deleted, Kept, Opened
 from core.life.run import stop, tell_workers, turns_of
 from core.life.sealing import drop
-from core.model import Conversation, Listener, Listeners, Origin, Run, Turn
+from core.listening import Listener, Listeners
+from core.model import Conversation, Origin, Run, Turn
 from core.question import Cancelled, Question
 
 UNKNOWN = Refusal("unknown", "there is no such conversation")
@@ -128,17 +130,22 @@ def beat(d: Draft, e: Beat) -> Kept | Refusal:
         return Refusal("gone", f"the lease of {e.incarnation.id!r} lapsed and was swept: take a new one")
     d.put(("incarnation", e.incarnation.id), e.incarnation)
     d.want(Owe("leases", e.incarnation.id, e.incarnation.until_ms))
-    if e.prefixes:
+    if e.serves:
         listeners = d.listeners()
         others = tuple(one for one in listeners.all if one.who != e.incarnation.id and one.until_ms > d.now)
+        who, until = e.incarnation.id, e.incarnation.until_ms
         mine = tuple(
-            Listener(prefix=prefix, who=e.incarnation.id, until_ms=e.incarnation.until_ms) for prefix in e.prefixes
+            Listener(prefix=one.prefix, match=one.match, accept=one.accept, who=who, until_ms=until) for one in e.serves
         )
-        was = {(one.prefix, one.who) for one in listeners.all if one.until_ms > d.now}
-        now = {(one.prefix, one.who) for one in (*others, *mine)}
-        fence = listeners.fence + (was != now)
+        was = {_who(one) for one in listeners.all if one.until_ms > d.now}
+        fence = listeners.fence + (was != {_who(one) for one in (*others, *mine)})
         d.put(("listeners", ""), Listeners(all=(*others, *mine), fence=fence))
     return Kept()
+
+
+def _who(one: Listener) -> tuple[str, ...]:
+    """Who listens to what, whatever the time."""
+    return (one.who, one.prefix, one.match, *one.accept)
 
 
 def leave(d: Draft, e: Leave) -> Kept | Refusal:

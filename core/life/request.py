@@ -29,7 +29,7 @@ from core.life.run import let_go, stop, without
 from core.life.sealing import handle_of, seal
 from core.life.standing import others, partly, standing
 from core.life.start import LONG, deliver
-from core.model import Conversation, Json, Run, digest, matches
+from core.model import Conversation, Json, Run, digest
 from core.question import (
     Accepted,
     ConfirmField,
@@ -38,6 +38,7 @@ from core.question import (
     Request,
     Subject,
     Undeliverable,
+    kinds_of,
 )
 
 HOW_TO_PROVE = "send it with a fresh one-time code of yours, which `sayso code` prints"
@@ -86,7 +87,7 @@ def _open(
         digest=name,
         replaces=e.replaces,
         created_ms=d.now,
-        surface=_gate(d, run.origin, *question.copies),
+        surface=_gate(d, question, run.origin, *question.copies),
         ours=e.ours,
     )
     text = question.as_json()
@@ -128,10 +129,10 @@ def _short(question: Question) -> Question:
     )
 
 
-def _gate(d: Draft, *origins: str) -> bool:
-    """Tell whether a live front end serves one of the origins; the decision holds as long as its heartbeat."""
+def _gate(d: Draft, question: Question, *origins: str) -> bool:
+    """Tell whether a live front end shows such a question at one of the origins, as long as its heartbeat holds."""
     live = [one for one in d.listeners().all if one.until_ms > d.now]
-    serving = [one for one in live if any(matches(one.prefix, origin) for origin in origins)]
+    serving = [one for one in live if any(one.shows(origin, kinds_of(question)) for origin in origins)]
     if serving:
         d.hold(until_ms=max(one.until_ms for one in serving))
     return bool(serving)

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from core.agent import Denied, Run
 from core.model import Person
@@ -27,7 +28,7 @@ def theirs() -> FakeChats:
     return chats
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def both(redis_url: str, tmp_path: Path, theirs: FakeChats) -> AsyncGenerator[Bench]:
     """Ann is asked on one platform, and Ben on the other."""
     async with bench(redis_url, tmp_path, [wide(), theirs]) as made:

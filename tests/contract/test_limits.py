@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from core.agent import Run
 from core.life.check import normal
 from core.life.decision import Refusal
 from core.question import ConfirmField, Option, Question, Subject
-from tests.contract.bench import HOME, Bench
+from tests.contract.bench import ANN, HOME, Bench, bench, wide
 from tests.proves import proves
 from tests.waiting import wait_until
 
@@ -256,3 +258,28 @@ async def test_untrusted_text_is_shown_as_text(made: Bench) -> None:
     assert {block.kind for block in card.view.blocks} <= {"title", "text", "state", "small"}
     await made.press(card, "fine")
     await made.says(evil)
+
+
+async def test_a_question_of_a_kind_that_cannot_be_answered_there_is_not_shown(redis_url: str, tmp_path: Path) -> None:
+    """It stands on the dashboard and says that no surface shows it; other kinds are shown as ever."""
+    chats = wide()
+    chats.limits = chats.limits.changed(accept=("confirm", "choice"))
+
+    async def ask(run: Run, message: str) -> str:
+        return await run.ask("What is it?") if message == "words" else await run.choose("Which?", ["this", "that"])
+
+    async with bench(redis_url, tmp_path, [chats]) as made:
+
+        async def waits() -> bool:
+            return bool((await made.broker.pending(ANN)).requests)
+
+        made.hire(ask)
+        await made.write("words")
+        await wait_until(waits)
+        await made.settled()
+        (request,) = (await made.broker.pending(ANN)).requests
+        assert not request.surface
+        assert not [text for text in chats.texts(HOME) if "What is it?" in text]
+        await made.write(f"/cancel {request.run}")
+        await made.write("pick")
+        await made.card("Which?")

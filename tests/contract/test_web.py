@@ -15,7 +15,7 @@ from adapters.desk import Open
 from adapters.surface import Surface
 from core.agent import Run
 from core.lease import identity
-from core.life.event import Hold
+from core.life.living import Hold
 from core.model import Json, Person, fresh
 from core.people import OWNER
 from core.question import ChoiceField, ConfirmField, Option, Question, TextField

@@ -6,8 +6,10 @@ import pytest
 
 from core.broker import Broker, open_broker
 from core.life.decision import Refusal
-from core.life.event import Ask, Beat, Finish, Reply, Said, Take
+from core.life.event import Ask, Finish, Reply, Said, Take
+from core.life.living import Beat
 from core.life.result import Answered, Asked, Changed, Delivered, Sent
+from core.listening import Serves
 from core.model import Incarnation, Person
 from core.question import Accepted, ChoiceField, Option, Question
 
@@ -27,7 +29,7 @@ async def broker(redis_url: str) -> AsyncGenerator[Broker]:
 async def started(broker: Broker, text: str = "deploy") -> tuple[Sent, Delivered]:
     """A run at work: said, claimed by worker `w0`."""
     lease = Incarnation(id="w0", kind="worker", until_ms=broker.store.now() + 60_000)
-    await broker.beat(Beat(lease, ("chat-",), first=True), 0)
+    await broker.beat(Beat(lease, (Serves(prefix="chat-"),), first=True), 0)
     sent = await broker.said(Said(origin="chat-1", text=text, person=OWNER, agent="demo"))
     assert isinstance(sent, Sent)
     claimed = await broker.claim(sent.run, "w0")

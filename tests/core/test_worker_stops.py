@@ -10,7 +10,8 @@ from core.agent import Denied, Run
 from core.broker import Broker, open_broker
 from core.life.decision import Refusal
 from core.life.draft import Spans
-from core.life.event import Beat, Lost
+from core.life.event import Lost
+from core.life.living import Beat
 from core.life.result import Answered, Resumed, Stopped
 from core.model import Incarnation
 from core.sweeper import Sweeper

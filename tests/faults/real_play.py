@@ -20,7 +20,8 @@ from core.keys import LETTERS, TYPES
 from core.life.decision import Kind, Refusal
 from core.life.draft import Draft
 from core.life.event import Deadline, Free
-from core.model import Entry, Event, Listeners, Run, Step
+from core.listening import Listeners
+from core.model import Entry, Event, Run, Step
 from core.wire import pack
 from tests.core.life.play import Play
 from tests.core.life.world import Look

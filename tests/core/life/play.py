@@ -12,7 +12,6 @@ from core.life.emergency import Freeze, Thaw
 from core.life.event import (
     Append,
     Ask,
-    Beat,
     Begin,
     Broke,
     Claim,
@@ -23,7 +22,6 @@ from core.life.event import (
     Finish,
     Forestall,
     Free,
-    Leave,
     Lost,
     Park,
     Reply,
@@ -33,14 +31,14 @@ from core.life.event import (
     Said,
     ShrinkDue,
     Stop,
-    Stray,
-    Swept,
     Take,
     Took,
     Withdraw,
 )
+from core.life.living import Beat, Leave, Stray, Swept
 from core.life.place import ghost
 from core.life.result import Answered, Asked, Changed, Delivered, Result, Resumed, Sent, Stopped
+from core.listening import Serves
 from core.model import Cause, Incarnation, Json, Person
 from core.question import Accepted, ChoiceField, ConfirmField, Declined, Option, Question, Subject, TextField
 from tests.core.life.world import Look, World
@@ -246,11 +244,12 @@ class Play(World):
 
     # workers
 
-    def beat(self, id: str = "w1", *prefixes: str, span: int = 1_000_000) -> Result | Refusal:
+    def beat(self, id: str = "w1", *serves: str | Serves, span: int = 1_000_000) -> Result | Refusal:
         """A process takes or renews its lease."""
         first = ("incarnation", id) not in self.docs
         lease = Incarnation(id=id, kind="worker", until_ms=self.now + span)
-        return self.act(Beat(lease, prefixes, first=first))
+        served = tuple(Serves(prefix=one) if isinstance(one, str) else one for one in serves)
+        return self.act(Beat(lease, served, first=first))
 
     def claimed(self, run: str, worker: str = "w1") -> Delivered:
         """A worker takes a ready run."""

@@ -7,6 +7,7 @@ import pytest
 from core.life.decision import Refusal
 from core.life.event import Ask, Deadline, Extend, Park, Resume, Revert, Withdraw
 from core.life.result import Answered, Asked, Delivered, Extended, Kept
+from core.listening import Serves
 from core.model import Json, digest
 from core.question import Accepted, Declined, Option
 from tests.core.life.play import ANN, BEN, CAT, CHOICE, DAN, FORM, MULTI, NUMBER, SURE, TEXT, Play, call
@@ -264,6 +265,24 @@ def test_the_gate_is_checked_in_the_commit() -> None:
     told = play.act(event, look, play.now - 50)
     assert isinstance(told, Asked)
     assert told.undeliverable
+
+
+@pytest.mark.parametrize(
+    ("serves", "shown"),
+    [
+        (Serves(prefix=""), True),
+        (Serves(prefix="chat-", accept=("confirm",)), False),
+        (Serves(prefix="chat-", accept=("confirm", "choice")), True),
+        (Serves(prefix="", match="*-2"), False),
+        (Serves(prefix="chat-", match="chat-*"), True),
+    ],
+)
+def test_a_listener_counts_only_for_what_it_can_show(serves: Serves, shown: bool) -> None:
+    """One that cannot show this kind of question, or serves other places, is nobody who could be asked."""
+    play = Play()
+    play.beat("front", serves)
+    turn = play.at_work()
+    assert play.request(play.asked(turn, CHOICE)).surface is shown
 
 
 def test_an_approval_is_used_once_and_only_for_what_was_shown() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from core.life.event import Append, Beat, Begin, Broke, Claim, Delete, Ended, Leave, Lost, Resume, ShrinkDue
+from core.life.event import Append, Begin, Broke, Claim, Delete, Ended, Lost, Resume, ShrinkDue
 from core.life.leak import member
+from core.life.living import Beat, Leave
 from core.life.place import ghost
 from core.life.result import Deleted, Delivered, Kept
-from core.model import Incarnation, Listeners, Step, matches
+from core.listening import Listeners, matches
+from core.model import Incarnation, Step
 from core.question import Accepted
 from tests.core.life import checks
 from tests.core.life.play import ANN, BEN, CAT, CHOICE, TEXT, Play, call

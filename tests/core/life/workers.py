@@ -5,23 +5,8 @@ from __future__ import annotations
 from core.life.again import awaits_proof
 from core.life.decision import Refusal
 from core.life.emergency import Freeze, Thaw
-from core.life.event import (
-    Append,
-    Ask,
-    Begin,
-    Broke,
-    Claim,
-    Deadline,
-    Ended,
-    Finish,
-    Free,
-    Leave,
-    Lost,
-    Park,
-    Swept,
-    Take,
-    Took,
-)
+from core.life.event import Append, Ask, Begin, Broke, Claim, Deadline, Ended, Finish, Free, Lost, Park, Take, Took
+from core.life.living import Leave, Swept
 from core.life.result import Asked, Changed, Delivered, Kept
 from core.model import Conversation, Run, Step, digest
 from core.question import Request

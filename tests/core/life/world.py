@@ -37,7 +37,8 @@ from core.life.decision import (
     Write,
 )
 from core.life.draft import Draft, Spans, decide
-from core.model import Conversation, Entry, Event, Listeners, Run, Step
+from core.listening import Listeners
+from core.model import Conversation, Entry, Event, Run, Step
 from core.question import Request
 
 R = TypeVar("R")
