@@ -87,10 +87,23 @@ class Veil:
 
     def text(self, text: str) -> str:
         """The text without the values, and without the form that they have inside a quoted text."""
-        for value in sorted(self._values, key=len, reverse=True):
-            for form in (value, repr(value)[1:-1]):
-                text = text.replace(form, MASK)
+        for form in self._forms():
+            text = text.replace(form, MASK)
         return text
+
+    def held(self, text: str) -> int:
+        """How many characters at the end of a text may be the beginning of a value that is still being written."""
+        forms, at = self._forms(), 0
+        while at < len(text) and forms:
+            rest = len(text) - at
+            if any(len(form) > rest and form.startswith(text[at:]) for form in forms):
+                return rest
+            at += next((len(form) for form in forms if text.startswith(form, at)), 1)
+        return 0
+
+    def _forms(self) -> list[str]:
+        """The values, and the forms that they have inside a quoted text, the longest first."""
+        return sorted({form for value in self._values for form in (value, repr(value)[1:-1])}, key=len, reverse=True)
 
     def json(self, value: Json) -> Json:
         """The same for everything inside."""

@@ -1,7 +1,8 @@
 """What a turn says: whole messages, streamed ones, files. Each is in the journal, so that nothing is said twice.
 
 Streamed text goes out in pieces, at most 10 a second and 4 KiB each; only the whole message is kept. A question asked
-in the middle of a stream ends the message there; what is written afterwards is a new one.
+in the middle of a stream ends the message there; what is written afterwards is a new one. No piece ends within
+a secret.
 """
 
 from __future__ import annotations
@@ -79,6 +80,9 @@ class Stream:
         while self._told < len(self._text) and not self._turn.parked:
             await asyncio.sleep(max(0.0, self._last + self._gap - loop.time()))
             piece = _piece(self._text[self._told : self._told + PIECE])
+            piece = piece[: len(piece) - self._turn.veil.held(piece)]
+            if not piece:
+                return  # it may be the beginning of a secret: the next word, or the end, decides
             self._told += len(piece)
             self._last = loop.time()
             await self._turn.tell(self._turn.event("message.delta", message=self._id, text=piece))

@@ -1,9 +1,10 @@
 """Secrets on a real server: given once, sealed to their run, used up, kept by name; the value is nowhere else."""
 
+import asyncio
 import json
 import logging
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 import pytest
 from pydantic import SecretStr
@@ -16,7 +17,7 @@ from core.life.result import Answered
 from core.model import Json, Person
 from core.question import Accepted, Request
 from core.safe import Gift
-from core.secret import MASK, SecretGone
+from core.secret import MASK, SecretGone, Veil
 from core.vault import Vault
 from tests.everything import everything, sealed
 from tests.proves import proves
@@ -92,6 +93,59 @@ async def test_a_secret_reaches_the_step_that_uses_it_and_stands_nowhere_else(
     assert await shop.said_by_agent(run) == masked
     closed = (await shop.events(run, "request.closed"))[0]
     assert closed.data["values"] == {"secret": "received"}
+
+
+async def test_a_secret_that_is_streamed_in_pieces_is_masked_across_them(shop: Workshop, redis: RedisServer) -> None:
+    """What may be the beginning of the value waits until it is known; no piece holds a part of it."""
+    on: list[asyncio.Event] = [asyncio.Event() for _ in range(3)]
+
+    async def use(run: Run, message: str) -> None:
+        token = (await run.secret("token")).reveal()
+        async with run.stream() as out:
+            for number, text in enumerate((f"It is {token[:7]}", token[7:12], f"{token[12:]}, yes S3c")):
+                await out.write(text)
+                await on[number].wait()
+
+    shop.hire("it", use)
+    async with shop.worker():
+        run = await shop.say()
+        await shop.parked(run)
+        await give(shop, await shop.question())
+
+        async def told() -> str:
+            return "".join(str(event.data["text"]) for event in await shop.events(run, "message.delta"))
+
+        for gate, words in zip(on, ("It is ", "It is ", f"It is {MASK}, yes "), strict=True):
+            await wait_until(lambda words=words: _same(told, words))
+            gate.set()
+        await shop.until(run, "completed")
+    assert await shop.said_by_agent(run) == [f"It is {MASK}, yes S3c"]
+    assert "S3cr3t" not in everything(redis)
+
+
+async def _same(told: Callable[[], Awaitable[str]], words: str) -> bool:
+    return await told() == words
+
+
+@pytest.mark.parametrize(
+    ("values", "text", "held"),
+    [
+        (("secret",), "a sec", 3),
+        (("secret",), "a secret", 0),
+        (("secret",), "a secre t", 0),
+        (("aaaa",), "aaaa", 0),
+        (("aaaa",), "aaaaa", 1),
+        (("abcd", "abcdef"), "x abcd", 4),
+        (("abcd", "abcdef"), "x abcdef", 0),
+        (('say "it"',), "say ", 4),
+        ((), "anything", 0),
+    ],
+)
+def test_only_what_may_become_a_value_is_held_back(values: tuple[str, ...], text: str, held: int) -> None:
+    veil = Veil()
+    for value in values:
+        veil.add(value)
+    assert veil.held(text) == held
 
 
 async def test_a_step_that_fails_keeps_the_secret_for_the_next_try(shop: Workshop, redis: RedisServer) -> None:
