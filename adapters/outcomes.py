@@ -51,6 +51,8 @@ CAUSES: dict[Cause, str] = {
     "deleted": "its conversation was deleted",
     "user_canceled": "canceled",
     "moved": "it goes on elsewhere",
+    "reverted": "it went back to its last question",
+    "owner_removed": "its owner was removed",
 }
 Clock = Callable[[int], str]
 NOT_YOURS = "This is not yours to answer."
@@ -114,6 +116,10 @@ def _receipt(request: Request) -> str:
 def _ended(answer: Cancelled, run: Run | None) -> str:
     if answer.cause == "deleted":
         return "The conversation was deleted"
+    if answer.cause == "reverted":
+        return "Taken back, it is asked again"
+    if answer.cause == "owner_removed":
+        return "The task was canceled: its owner was removed"
     if answer.cause == "user_canceled":
         by = run.stopped_by if run is not None else None
         return f"The task was canceled by {clip(by.name or by.id, 60)}" if by is not None else "The task was canceled"

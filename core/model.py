@@ -32,10 +32,12 @@ Cause = Literal[
     "worker_lost",
     "shutdown",
     "moved",
+    "reverted",
+    "owner_removed",
     "deleted",
 ]
 TERMINAL: frozenset[str] = frozenset({"completed", "failed", "canceled"})
-DISCARDING: frozenset[str] = frozenset({"user_canceled", "deleted"})
+DISCARDING: frozenset[str] = frozenset({"user_canceled", "owner_removed", "deleted"})
 if TYPE_CHECKING:
     Json = JsonValue
 else:

@@ -21,6 +21,7 @@ from core.broker import Broker
 from core.life.decision import Refusal
 from core.model import ALPHABET, Person, Value
 from core.pairing import Locked, Paired, Pairing, Pending, TooMany, Wrong
+from core.parting import end_runs
 
 Role = Literal["owner", "approver", "member"]
 ROLES: tuple[Role, ...] = ("owner", "approver", "member")
@@ -160,7 +161,10 @@ class People:
         return person.changed(role=role)
 
     async def remove(self, id: str) -> Person | Refusal:
-        """Take somebody's rights on every surface; what they owned stays until its time is over, and is nobody's."""
+        """Take somebody's rights on every surface, and cancel their runs.
+
+        Their conversations stay until their time is over, and are nobody's.
+        """
         person = await self.person(id)
         if person is None:
             return UNKNOWN
@@ -174,6 +178,7 @@ class People:
         for group in await self.groups():
             if id in group.people:
                 await self.bind(group.place, (one for one in group.people if one != id))
+        await end_runs(self._broker, person)
         return person
 
     async def _bad_name(self, name: str, but: str | None = None) -> Refusal | None:

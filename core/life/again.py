@@ -113,7 +113,7 @@ def revert(d: Draft, e: Revert) -> Resumed | Refusal:
     if e.to <= 0:
         return Refusal("conflict", f"run {run.id!r} never asked anything, there is no point to go back to")
     d.guard(Guard("length", ("run", run.root), fence=e.length))
-    conversation, run = close_all(d, conversation, run, Cancelled(cause="user_paused"), over=False)
+    conversation, run = close_all(d, conversation, run, Cancelled(cause="reverted"), over=False)
     d.log(run.root, "dropped", f"dropped#{run.fence}", run.fence, to=e.to)
     d.write(conversation.id, "note", "[Reverted] what came after the last question is dropped", run.id, e.person)
     conversation, run = moved(d, conversation, run)

@@ -23,7 +23,7 @@ from core.life.start import new_run
 from core.model import DISCARDING, TERMINAL, Cause, Conversation, Person, Run, Turn
 from core.question import Cancelled
 
-STRENGTH: dict[Cause, int] = {"user_canceled": 2, "deleted": 3}
+STRENGTH: dict[Cause, int] = {"user_canceled": 2, "owner_removed": 2, "deleted": 3}
 MOST_ENDED = 32
 DONE = {"completed": "already finished", "failed": "already failed", "canceled": "already canceled"}
 APART = Refusal("halted", "the run is stopping: its processes have to be seen to end, its own word is not enough")

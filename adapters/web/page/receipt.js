@@ -47,7 +47,7 @@ function outcomeWords(card) {
 }
 
 /** @type {Record<string, string>} Why a question was closed without an answer. */
-const CLOSED = { user_canceled: "Closed, the task was canceled", deleted: "Closed, the conversation was deleted" };
+const CLOSED = { user_canceled: "Closed, the task was canceled", deleted: "Closed, the conversation was deleted", reverted: "Taken back, it is asked again", owner_removed: "Closed, its owner was removed" };
 
 /** @type {Record<string, string>} */
 const APPROVED = { once: "Approved", allow_once: "Approved", run: "Approved for this task", allow_run: "Approved for this task", always: "Approved, always", allow_always: "Approved, always" };

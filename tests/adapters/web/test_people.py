@@ -8,6 +8,7 @@ import httpx
 from core.life.event import Said
 from core.life.result import Sent
 from core.model import Json
+from core.question import Cancelled, Request
 from tests.adapters.web.place import OBJECT, Place, User, plain
 from tests.proves import proves
 from tests.waiting import wait_until
@@ -105,6 +106,42 @@ async def test_a_removed_person_is_out_of_every_door(place: Place, owner: User) 
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx.AsyncClient(base_url=place.url) as program:
             assert (await program.get("/v1/me", headers=headers)).status_code == 401
+
+
+async def test_what_a_removed_person_had_running_ends(place: Place, owner: User) -> None:
+    """At work and waiting alike, with a cause of its own; what others run goes on, and the question is closed."""
+    async with joined(place, owner, "Ann") as ann:
+        runs = [str(plain(await ann.post("/v1/send", json={"text": t}), 200)["run"]) for t in ("wait x", "delete y")]
+        mine = await owner.send("wait mine")
+        await place.script.at("x").wait()
+        await place.script.at("mine").wait()
+
+        async def states(*ids: str) -> list[tuple[str, str | None]]:
+            found = [await place.broker.peek(id) for id in ids]
+            return [(one.shown, one.cause) for one in found if one is not None]
+
+        async def asked() -> bool:
+            return (await states(runs[1]))[0][0] == "waiting"
+
+        await wait_until(asked)
+        waiting = await place.broker.peek(runs[1])
+        assert waiting is not None
+        person = await me(ann)
+        plain(await owner.http.delete(f"/v1/people/{person['id']}"), 200)
+
+        async def ended() -> bool:
+            return await states(*runs) == [("canceled", "owner_removed")] * 2
+
+        await wait_until(ended)
+        at = place.broker.store.partition(runs[1])
+        assert at is not None
+        ref = ("request", waiting.requests[0])
+        request = (await place.broker.store.read(at, [ref]))[ref].model
+        assert isinstance(request, Request)
+        assert request.answer == Cancelled(cause="owner_removed")
+        assert await states(mine.run) == [("working", None)]
+        place.script.gate("mine").set()
+        await owner.until(mine.run, "completed")
 
 
 async def test_another_role_counts_soon_and_the_first_owner_keeps_theirs(place: Place, owner: User) -> None:
