@@ -121,7 +121,7 @@ TITLES: Final[dict[str, str]] = {
 PROVED: Final[dict[str, tuple[Surface, ...]]] = {
     "C01": ("broker", "api", "page", "kit", "discord"),
     "C02": ("broker", "api", "discord"),
-    "C04": ("page", "kit", "discord"),
+    "C04": ("api", "page", "kit", "discord"),
     "C06": ("page", "kit", "discord"),
     "C07": ("broker", "api", "page", "kit", "discord"),
     "C08": ("broker", "api", "kit", "discord"),
