@@ -58,7 +58,7 @@ class Shows:
             case "agent":
                 return self._agent(conversation)
             case "jobs":
-                return Notice(text="No background jobs run here.")
+                return await self._jobs(person, conversation)
             case "start":
                 return Notice(text=GREETING + HELP)
             case _:
@@ -77,6 +77,18 @@ class Shows:
             stops = (Button(label="Pause", payload=payload(run.id, "pause", loose=True)), _cancel(run))
             rows += [stops] if run.state in ("queued", "working", "waiting") else [_again(run)]
         return self._listed([_line(run) for run in runs], rows)
+
+    async def _jobs(self, person: Person, conversation: Conversation | None) -> Notice:
+        """List what runs here without anybody having to wait for it."""
+        going = [
+            run for run in await self._runs(person, conversation) if run.state in ("queued", "working", "stopping")
+        ]
+        if not going:
+            return Notice(text="No background jobs, and nothing else works here.")
+        rows: Rows = [
+            (Button(label="Pause", payload=payload(run.id, "pause", loose=True)), _cancel(run)) for run in going
+        ]
+        return self._listed(["No background jobs. At work here:", *(_line(run) for run in going)], rows)
 
     async def pending(self, person: Person) -> Notice:
         """List open questions and resumable runs, each with its button."""

@@ -144,6 +144,8 @@ class Job:
 
     def _late(self) -> None:
         """The code was told to stop and did not: the conversation goes on without it, what it still records is void."""
+        if self._turn is not None and self._turn.task is not None and self._turn.task.done():
+            return  # it did; only its record is still on the way
         self.overdue = True
         emit("turn.overdue", run=self.run, fence=self.fence)
         if self._proves and not self._shutting:

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Final
 from urllib.parse import quote
 
-from fastapi import APIRouter, File, UploadFile
+from fastapi import APIRouter, File, Request, UploadFile
 from pydantic import BaseModel
 from starlette.responses import FileResponse
 
 from adapters.web.conversations import Parts, file_of
-from adapters.web.problems import Problem, unknown
+from adapters.web.problems import Problem, invalid, unknown
 from adapters.web.security import Reader, Sender
 from core import files
 from core.errors import FileRefused
@@ -35,8 +35,10 @@ def shape(file: files.File) -> FileShape:
 
 
 @router.post("", summary="Store a file, to attach to what you say", status_code=201)
-async def up(file: Annotated[UploadFile, File()], web: Parts, who: Sender) -> FileShape:
+async def up(file: Annotated[UploadFile, File()], request: Request, web: Parts, who: Sender) -> FileShape:
     """Store a file; its name is only ever text."""
+    if len((await request.form()).getlist("file")) > 1:
+        raise invalid("file", "must be one; store each file by a call of its own")
     try:
         stored = await web.files.put(
             _pieces(file),

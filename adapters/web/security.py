@@ -101,8 +101,9 @@ class Gate:
     def _stranger(self, headers: Headers) -> Problem | None:
         """Refuse names that are not ours."""
         try:
-            name = urlsplit("//" + headers.get("host", "")).hostname or ""
-        except ValueError:
+            host = urlsplit("//" + headers.get("host", ""))
+            name = (host.hostname or "") if host.port != 0 else ""
+        except ValueError:  # also of a port that is no number
             name = ""
         if name.casefold() in self._names or (self._any_address and _is_address(name)):
             return None

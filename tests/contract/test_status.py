@@ -56,6 +56,29 @@ async def test_a_working_run_is_canceled_on_its_status_card(redis_url: str, tmp_
         await made.says("[Canceled]")
 
 
+async def test_jobs_lists_what_works_here(redis_url: str, tmp_path: Path) -> None:
+    gate = Gate()
+
+    async def work(run: Run, message: str) -> str:
+        await gate()
+        return "There."
+
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+        made.hire(work)
+        await made.write("count the sheep")
+        await gate.reached.wait()
+        listed = await made.platform.desk.command(HOME, "jobs", "", ANN, key="k1") if made.platform.desk else None
+        assert listed is not None
+        assert "At work here" in listed.text
+        assert "count the sheep" in listed.text
+        gate.opened.set()
+        await made.says("There.")
+        await made.settled()
+        listed = await made.platform.desk.command(HOME, "jobs", "", ANN, key="k2") if made.platform.desk else None
+        assert listed is not None
+        assert "nothing else works here" in listed.text
+
+
 async def test_a_run_that_breaks_offers_retry(redis_url: str, tmp_path: Path) -> None:
     tries: list[str] = []
 

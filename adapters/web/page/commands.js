@@ -66,7 +66,7 @@ export class Commands {
         else this.notice(`Agents here: ${store.me?.agents.join(", ")}. This conversation is with ${store.thread?.conversation.agent || store.agent}. Choose with /agent NAME.`);
         break;
       case "jobs":
-        this.notice("No background jobs are running.");
+        this.notice(["No background jobs.", ...(store.thread?.active ?? []).map((run) => `At work here: ${stateWords(run)}.`)].join("\n"));
         break;
       case "cancel":
       case "pause":

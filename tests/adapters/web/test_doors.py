@@ -132,7 +132,15 @@ async def _socket(browser: httpx.AsyncClient, headers: dict[str, str]) -> connec
 
 async def test_a_name_that_is_not_ours_gets_nothing(bare: Place, owner: User) -> None:
     """A foreign name that resolves to this machine (DNS rebinding) reads nothing, not even with a token."""
-    for host in ("evil.example", "127.0.0.1.evil.example", "", "localhost.evil.example:80", "[::1", "a:b:c"):
+    for host in (
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "",
+        "localhost.evil.example:80",
+        "[::1",
+        "a:b:c",
+        "localhost:x",
+    ):
         refused = await owner.http.get("/v1/me", headers={"Host": host})
         assert refused.status_code in (400, 421)
         assert "owner" not in refused.text

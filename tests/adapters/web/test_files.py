@@ -84,3 +84,5 @@ async def test_a_file_that_is_too_large_is_refused_in_words(redis_url: str, bare
     assert "bytes" in str(refused["detail"])
     assert (await owner.http.post("/v1/files", json={"file": "x"})).status_code == 415
     plain(await owner.http.post("/v1/files", files={"other": ("a.txt", b"x")}), 422)
+    two = [("file", ("a.txt", b"x")), ("file", ("b.txt", b"y"))]
+    assert "must be one" in str(plain(await owner.http.post("/v1/files", files=two), 422)["errors"])
