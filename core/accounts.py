@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 
 from pydantic import ValidationError
 
+from core.deed import Deed
 from core.model import Person, Value
 from core.shelf import Shelf
 
@@ -150,7 +151,8 @@ class Accounts:
         text = PREFIX + secrets.token_urlsafe(32)
         mark = _mark(text)
         token = Token(id=mark[:12], name=name, person=person, scopes=scopes, created_ms=self._ms())
-        await self._shelf.keep("token", mark, token.model_dump_json(), None)
+        deed = Deed(kind="token", at=self._ms(), by=person.id, whom=person.id, scopes=scopes, reason=token.id)
+        await self._shelf.keep("token", mark, token.model_dump_json(), None, deed=deed)
         return text, token
 
     async def tokens(self, person: Person) -> list[Token]:
@@ -163,7 +165,8 @@ class Accounts:
         for mark, text in await self._shelf.listing("token"):
             token = Token.model_validate_json(text)
             if token.id == id and token.person.id == person.id:
-                await self._shelf.drop("token", mark)
+                deed = Deed(kind="revoke", at=self._ms(), by=person.id, whom=person.id, reason=token.id)
+                await self._shelf.drop("token", mark, deed=deed)
                 self._known.pop(mark, None)
                 return True
         return False

@@ -120,18 +120,20 @@ class Broker(Looks):
         return [await self.answer(event) for event in events]
 
     async def cancel(
-        self, id: str, person: Person, *, key: str | None = None, urgent: bool = False
+        self, id: str, person: Person, *, key: str | None = None, urgent: bool = False, via: str | None = None
     ) -> Stopped | Refusal:
         """End a run and discard what could be resumed; admitted in every state."""
-        return await self._stop(id, "user_canceled", person, key, urgent=urgent)
+        return await self._stop(id, "user_canceled", person, key, urgent=urgent, via=via)
 
     async def pause(
-        self, id: str, person: Person, *, key: str | None = None, urgent: bool = False
+        self, id: str, person: Person, *, key: str | None = None, urgent: bool = False, via: str | None = None
     ) -> Stopped | Refusal:
         """Stop a run and keep it for a resume."""
-        return await self._stop(id, "user_paused", person, key, urgent=urgent)
+        return await self._stop(id, "user_paused", person, key, urgent=urgent, via=via)
 
-    async def abort(self, id: str, person: Person, *, key: str | None = None) -> Stopped | Refusal:
+    async def abort(
+        self, id: str, person: Person, *, key: str | None = None, via: str | None = None
+    ) -> Stopped | Refusal:
         """Pause, pressed on a question: the run that asked is paused."""
         asked = await self.request(id, person)
         if asked is None:
@@ -139,17 +141,17 @@ class Broker(Looks):
         if asked.state == "settled":
             told = {"outcome": asked.answer.outcome if asked.answer else None, "run": asked.run}
             return Refusal("ended", "this question is settled already, nothing was stopped", told)
-        return await self._stop(asked.run, "user_aborted", person, key)
+        return await self._stop(asked.run, "user_aborted", person, key, via=via)
 
     async def _stop(
-        self, id: str, cause: Cause, person: Person, key: str | None, *, urgent: bool = False
+        self, id: str, cause: Cause, person: Person, key: str | None, *, urgent: bool = False, via: str | None = None
     ) -> Stopped | Refusal:
         at = self.store.partition(id)
         found = await self.peek(id) if at is not None else None
         if at is None or found is None:
             return NO_RUN
         effects = turn.effects_of([step for _, step in await self.steps(found.root)]) if found.turn is None else None
-        return await self.committer.carry(run.stop, Stop(id, cause, person, key, urgent, effects), at)
+        return await self.committer.carry(run.stop, Stop(id, cause, person, key, urgent, effects, via=via), at)
 
     async def cancel_start(self, origin: str, person: Person, start_key: str) -> Forestalled | Stopped | Refusal:
         """Cancel a run by the key of its start, also before the start has come."""

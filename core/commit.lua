@@ -19,6 +19,8 @@
 --       then the number of operations, then for each: verb, key index, number of arguments, arguments
 --           put fence halt json ttl_ms    value text ttl_ms    drop    expire ttl_ms
 --           append json cap ttl_ms        trim keep ttl_ms     (lists; cap 0: no cap)
+--           chain json head_index         cut seq              (a list of entries "<seq> <id> <sha1> <json>", with
+--               the sha1 of the whole entry before; KEYS[head_index] is "<seq> <sha1>" of the last)
 --           zadd score member             zrem member          zrem_at member score (only with this score)
 --           feed maxlen text
 --       ttl_ms: "0" takes a life time away; for append and trim "-1" leaves it as it is.
@@ -108,6 +110,8 @@ local function well_formed(verb, name, count, at)
     return count == 2 and is_whole(one, 1)
   elseif verb == "zadd" then
     return count == 2 and tonumber(one) and not string.find(one, "[^%d.eE+-]")
+  elseif verb == "chain" then
+    return count == 2 and is_whole(two, 1) and KEYS[tonumber(two)]
   elseif verb == "zrem" then
     return count == 1
   elseif verb == "zrem_at" then
@@ -116,7 +120,7 @@ local function well_formed(verb, name, count, at)
     return count == 2 and is_whole(two, 0)
   elseif verb == "trim" then
     return count == 2 and is_whole(one, 1) and is_whole(two, -1)
-  elseif verb == "expire" then
+  elseif verb == "expire" or verb == "cut" then
     return count == 1 and is_whole(one, 0)
   end
   return verb == "drop" and count == 0
@@ -149,6 +153,26 @@ local function append(name, json, cap, ttl)
   live(name, ttl)
 end
 
+-- An entry that was changed, or is missing, does not agree with the one behind it, or with the head.
+local function chain(name, json, head)
+  local seq, hash = string.match(call("GET", head) or "0 -", "^(%d+) (%S+)$")
+  if seq == nil then
+    malformed("not the head of a chain: " .. head)
+  end
+  seq = string.format("%d ", seq + 1)
+  local entry = seq .. id .. " " .. hash .. " " .. json
+  call("RPUSH", name, entry)
+  call("SET", head, seq .. redis.sha1hex(entry))
+end
+
+local function cut(name, seq)
+  local entry = call("LINDEX", name, "0")
+  local first = entry and tonumber(string.match(entry, "^(%d+) "))
+  if first and first <= tonumber(seq) then
+    call("LTRIM", name, string.format("%d", seq - first + 1), "-1")
+  end
+end
+
 -- Carries out a verb whose arguments begin at ARGV[at] and are well formed.
 local function run(verb, name, at)
   local one, two = ARGV[at], ARGV[at + 1]
@@ -160,6 +184,10 @@ local function run(verb, name, at)
     call("XADD", name, "MAXLEN", "~", one, "*", "h", two)
   elseif verb == "zadd" then
     call("ZADD", name, one, two)
+  elseif verb == "chain" then
+    chain(name, one, KEYS[tonumber(two)])
+  elseif verb == "cut" then
+    cut(name, one)
   elseif verb == "zrem" then
     call("ZREM", name, one)
   elseif verb == "zrem_at" then

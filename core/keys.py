@@ -5,11 +5,11 @@ Keys of a partition (its hash tag in braces, so that every commit stays in one s
     c: conversation   r: run   q: request   g: grants   i: incarnation   o: origin   l listeners   e: event keys
     k: card   p: how far a conversation was posted   m: whose a platform's message is
     j: journal   h: history   s: a run's own journal   b: long texts   x: snapshots   y: sealed values
-    z: indexes   feed   n whether everything is frozen
+    z: indexes   feed   d the audit, dh its last number and hash   n whether everything is frozen
 
 What has no time to live (`keeps_no_ttl`): unsettled conversations with their lists, pointers and grants, unsettled runs
-and requests with their lists and texts, leases' documents, the freeze, indexes and the feed. The commit that settles
-a thing gives it the time to live of the table `Retention`.
+and requests with their lists and texts, leases' documents, the freeze, the audit, indexes and the feed. The commit that
+settles a thing gives it the time to live of the table `Retention`.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ TAGS = [
     "bdb",
 ]
 DAY = 86_400_000
-EXCEPTIONS = ("c:", "r:", "q:", "o:", "i:", "l", "j:", "h:", "s:", "b:", "x:", "y:", "g:", "z:", "feed", "a:", "n")
+EXCEPTIONS = ("c:", "r:", "q:", "o:", "i:", "l", "j:", "h:", "s:", "b:", "x:", "y:", "g:", "z:", "feed", "a:", "n", "d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,8 @@ class Keys:
     def __init__(self, tag: str) -> None:
         self.prefix = f"sayso:{{{tag}}}:"
         self.feed = f"{self.prefix}feed"
+        self.deeds = f"{self.prefix}d"
+        self.deeds_head = f"{self.prefix}dh"
 
     def doc(self, ref: Ref) -> str:
         """Name a document's key."""

@@ -13,11 +13,13 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from copy import copy
 from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from core.broker import Broker
+from core.deed import Deed, DeedKind
 from core.life.decision import Refusal
 from core.model import ALPHABET, Person, Value
 from core.pairing import Locked, Paired, Pairing, Pending, TooMany, Wrong
@@ -83,6 +85,20 @@ class People:
         self._now = now
         self._pairing = Pairing(broker.shelf, now=now)
         self._topics: set[str] = set()
+        self._by = ""
+        self._where: str | None = None
+
+    def by(self, person: Person, where: str) -> People:
+        """The same people, for somebody who decides about them: it stands on record under their name."""
+        made = copy(self)
+        made._by, made._where = person.id, where
+        return made
+
+    def _deed(
+        self, kind: DeedKind, whom: str, *, role: str | None = None, by: str = "", reason: str | None = None
+    ) -> Deed:
+        at, who = int(self._now() * 1000), by or self._by
+        return Deed(kind=kind, at=at, by=who, where=self._where, whom=whom, role=role, reason=reason)
 
     # ── persons ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -134,7 +150,8 @@ class People:
         named = Named(id=id, name=name, since_ms=int(self._now() * 1000), by=by)
         if not await self._shelf.first("person", id, named.model_dump_json()):
             return await self.add(name, role, by)
-        await self._shelf.keep("role", id, role)
+        deed = self._deed("join", id, role=role, by=by)
+        await self._shelf.keep("role", id, role, deed=deed)
         return _person(named, role)
 
     async def rename(self, id: str, name: str) -> Person | Refusal:
@@ -157,7 +174,7 @@ class People:
             return UNKNOWN
         if id == OWNER.id:
             return Refusal("not_allowed", "the first owner stays owner, so that there is always one")
-        await self._shelf.keep("role", id, role)
+        await self._shelf.keep("role", id, role, deed=self._deed("role", id, role=role))
         return person.changed(role=role)
 
     async def remove(self, id: str) -> Person | Refusal:
@@ -170,7 +187,7 @@ class People:
             return UNKNOWN
         if id == OWNER.id:
             return Refusal("not_allowed", "the first owner stays, so that there is always one")
-        await self._shelf.drop("role", id)
+        await self._shelf.drop("role", id, deed=self._deed("remove", id))
         await self._shelf.drop("person", id)
         for identity, other in await self._shelf.listing("identity"):
             if other == id:
@@ -203,7 +220,8 @@ class People:
         mark = _mark(code)
         until = int((self._now() + INVITED_S) * 1000)
         invitation = Invitation(id=mark[:12], name=" ".join(name.split()), role=role, by=by, until_ms=until)
-        await self._shelf.keep("invite", mark, invitation.model_dump_json(), 2 * INVITED_S)
+        deed = self._deed("invite", invitation.name, role=role, by=by)
+        await self._shelf.keep("invite", mark, invitation.model_dump_json(), 2 * INVITED_S, deed=deed)
         return code, invitation
 
     async def invitations(self) -> list[Invitation]:
@@ -214,8 +232,9 @@ class People:
     async def uninvite(self, id: str) -> bool:
         """Take an invitation back."""
         for mark, text in await self._shelf.listing("invite"):
-            if Invitation.model_validate_json(text).id == id:
-                return await self._shelf.drop("invite", mark)
+            invitation = Invitation.model_validate_json(text)
+            if invitation.id == id:
+                return await self._shelf.drop("invite", mark, deed=self._deed("uninvite", invitation.name))
         return False
 
     async def accept(self, code: str) -> Person | Refusal:
@@ -254,13 +273,14 @@ class People:
             return UNKNOWN
         found = await self._pairing.redeem(code)
         if isinstance(found, Pending):
-            await self._shelf.keep("identity", found.identity, person.id)
+            deed = self._deed("pair", person.id, reason=found.identity)
+            await self._shelf.keep("identity", found.identity, person.id, deed=deed)
             return Paired(person=person, identity=found.identity, name=found.name, place=found.place)
         return found
 
     async def unpair(self, identity: str) -> bool:
         """Make an account a stranger's again, at once."""
-        return await self._shelf.drop("identity", identity)
+        return await self._shelf.drop("identity", identity, deed=self._deed("unpair", identity))
 
     # ── places with several people ───────────────────────────────────────────────────────────────────────────────────
 
@@ -290,7 +310,8 @@ class People:
         if strangers := [id for id in ids if id not in known]:
             return Refusal("invalid", f"'people': there is no {strangers[0]!r}", {"field": "people", "rule": "unknown"})
         group = Group(place=place, people=ids)
-        await self._shelf.keep("group", place, group.model_dump_json())
+        deed = self._deed("bind", place, reason=", ".join(ids) or "nobody")
+        await self._shelf.keep("group", place, group.model_dump_json(), deed=deed)
         below = [topic for topic, of in await self._shelf.listing("topic") if of == place]
         for origin in (place, *below):
             await self._broker.bind(origin, ids)

@@ -41,9 +41,9 @@ class Presses:
         if not isinstance(found, Request):
             return UNKNOWN
         if e.press.verb == "sure":
-            stopped = await self._broker.cancel(found.run, e.person, key=e.key)
+            stopped = await self._broker.cancel(found.run, e.person, key=e.key, via=e.via)
         else:
-            stopped = await self._broker.abort(found.id, e.person, key=e.key)
+            stopped = await self._broker.abort(found.id, e.person, key=e.key, via=e.via)
         foreign = isinstance(stopped, Refusal) and stopped.code == "unknown" and e.place in found.cards
         return NOT_YOURS if foreign else stopped
 
@@ -61,13 +61,13 @@ class Presses:
             case "cancel" | "keep":
                 return await broker.committer.carry(life.turned_status, e, at)
             case "sure":
-                return await broker.cancel(run.id, e.person, key=e.key)
+                return await broker.cancel(run.id, e.person, key=e.key, via=e.via)
             case "pause" | "abort":
-                return await broker.pause(run.id, e.person, key=e.key)
+                return await broker.pause(run.id, e.person, key=e.key, via=e.via)
             case "stop" if run.cause in DISCARDING:
-                return await broker.cancel(run.id, e.person, key=e.key, urgent=True)
+                return await broker.cancel(run.id, e.person, key=e.key, urgent=True, via=e.via)
             case "stop":
-                return await broker.pause(run.id, e.person, key=e.key, urgent=True)
+                return await broker.pause(run.id, e.person, key=e.key, urgent=True, via=e.via)
             case "resume" | "retry":
                 return await broker.resume(run.id, e.person, key=e.key)
             case "gone":

@@ -11,16 +11,19 @@ from typing import assert_never
 
 from pydantic_core import to_json
 
+from core.deed import Deed
 from core.keys import Index, Keys, Listed, Retention
 from core.life.decision import (
     FAR,
     Body,
+    Cut,
     Decision,
     Effect,
     Guard,
     Hint,
     Log,
     Model,
+    Note,
     Owe,
     Ready,
     Ref,
@@ -137,6 +140,10 @@ class Call:
                 self._owe(index, of, member, score)
             case Settle(index=index, member=member, of=of):
                 self._op("zrem", self._keys.index(index, of), member)
+            case Note(deed=deed):
+                self._op("chain", self._keys.deeds, stored(deed), self._key(self._keys.deeds_head))
+            case Cut(upto=upto):
+                self._op("cut", self._keys.deeds, upto)
             case Body(of=of, text=text):
                 self._op("value", self._keys.body(of), text, 0)
             case Seal(handle=handle, text=text):
@@ -199,7 +206,7 @@ class Call:
         self._ops += [verb, self._key(key), len(args), *args]
 
 
-def stored(model: Model) -> bytes:
+def stored(model: Model | Deed) -> bytes:
     """Return a document's text: without what is empty by default and empty now; reading fills that in.
 
     A parked question stands in Redis for days, and a third of its texts would say that something is empty.
@@ -210,7 +217,7 @@ def stored(model: Model) -> bytes:
 
 
 @cache
-def _empty_by_default(kind: type[Model]) -> tuple[str, ...]:
+def _empty_by_default(kind: type[Model | Deed]) -> tuple[str, ...]:
     fields = kind.model_fields.items()
     return tuple(
         name

@@ -18,7 +18,7 @@ from core.life.event import Reply
 from core.life.words import text_answer
 from core.model import Json, Person
 from core.question import Accepted, Declined, Request
-from gateway import emergency_commands, logging, people_commands, wiring
+from gateway import audit_commands, emergency_commands, logging, people_commands, wiring
 from gateway.front_ends import SHIPPED, FrontEnd
 from gateway.running import NAME, fail, quiet, read_settings, refuse, run_to_end, with_broker
 from gateway.settings import Settings
@@ -34,6 +34,7 @@ app = typer.Typer(
 )
 people_commands.add(app)
 emergency_commands.add(app)
+audit_commands.add(app)
 VIA = "cli"
 
 

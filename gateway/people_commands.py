@@ -27,7 +27,7 @@ def invite(name: str, role: Annotated[str, typer.Option(help=f"One of {', '.join
     """Print a link that lets somebody in as a new person, once, for a day."""
     known = _role(role)
     settings = quiet()
-    made = with_broker(settings, lambda broker: wiring.people(broker).invite(name, known, OWNER.id))
+    made = with_broker(settings, lambda broker: wiring.people(broker).by(OWNER, "cli").invite(name, known, OWNER.id))
     if isinstance(made, Refusal):
         refuse(made)
     typer.echo(f"{wiring.address(settings)}/invite#{made[0]}")
@@ -57,7 +57,7 @@ def remove(person: str) -> None:
 
     async def take(broker: Broker) -> Person | Refusal:
         found = await _who(wiring.people(broker), person)
-        gone = await wiring.people(broker).remove(found.id)
+        gone = await wiring.people(broker).by(OWNER, "cli").remove(found.id)
         if isinstance(gone, Person):
             accounts = wiring.accounts(settings, broker)
             await accounts.sign_out_everywhere(gone)
@@ -85,7 +85,7 @@ def pair(
     async def link(broker: Broker) -> Paired | Wrong | Locked | Refusal:
         found = wiring.people(broker)
         owner = await found.add(person, wanted, OWNER.id) if wanted is not None else await _who(found, person)
-        return owner if isinstance(owner, Refusal) else await found.pair(code, owner.id)
+        return owner if isinstance(owner, Refusal) else await found.by(OWNER, "cli").pair(code, owner.id)
 
     match with_broker(quiet(), link):
         case Paired() as paired:
@@ -100,7 +100,7 @@ def pair(
 
 def unpair(account: str) -> None:
     """Make a chat account (`tg:42`) a stranger's again."""
-    if not with_broker(quiet(), lambda broker: wiring.people(broker).unpair(account)):
+    if not with_broker(quiet(), lambda broker: wiring.people(broker).by(OWNER, "cli").unpair(account)):
         fail(f"{account!r} is linked to nobody; `sayso people` lists the accounts.")
     typer.echo(f"{account}  unlinked")
 
@@ -115,7 +115,7 @@ def group(
     async def bind(broker: Broker) -> list[str] | Refusal:
         found = wiring.people(broker)
         listed = [await _who(found, name) for name in person or ()]
-        bound = await found.bind(place, [one.id for one in listed])
+        bound = await found.by(OWNER, "cli").bind(place, [one.id for one in listed])
         return bound if isinstance(bound, Refusal) else [one.name for one in listed]
 
     names = with_broker(quiet(), bind)

@@ -196,13 +196,13 @@ class Settings(BaseSettings):
     file_days: int = Field(default=90, ge=1, description="days that a stored file is kept")
     login_link: Span = Field(default=600.0, description="how long a login link can be used, once")
     secret_link: Span = Field(default=900.0, description="how long a link to give a secret can be used, once")
+    audit_days: int = Field(default=400, ge=1, description="days that the audit keeps who decided what")
+    audit_cap: int = Field(default=200_000, ge=1_000, description="lines that the audit keeps")
     login_days: int = Field(default=30, ge=1, description="days that a browser stays signed in")
 
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        default="info", description="the least that is logged"
-    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="least that is logged")
     log_format: Literal["auto", "text", "json"] = Field(
-        default="auto", description="how log lines look; `auto` is text on a terminal and JSON elsewhere"
+        default="auto", description="how log lines look; `auto`: text on a terminal, JSON elsewhere"
     )
 
     @classmethod

@@ -20,6 +20,7 @@ from adapters.web.hub import Hub
 from adapters.web.lists import Lists
 from adapters.web.markdown import render
 from adapters.web.state import Options, Web
+from core.audit import Audit
 from core.broker import Broker
 from core.files import FileStore
 from core.inbox import Inbox
@@ -30,6 +31,7 @@ from gateway.cannot_start import CannotStart
 from gateway.collector import calm_collector
 from gateway.opening import Front
 from gateway.settings import Settings
+from gateway.upkeep import keep_audit
 
 BACKLOG = 4_096
 LONGEST_FRAME = 65_536
@@ -137,9 +139,10 @@ async def serve(settings: Settings, broker: Broker, stop: asyncio.Event, started
             lists = group.create_task(Lists(web.hub).watch(), name="lists of open pages")
             banner = group.create_task(Banner(web.hub).watch(), name="freezes told to open pages")
             tidying = group.create_task(_tidy(web.files), name="files that were kept long enough")
+            auditing = group.create_task(keep_audit(Audit(broker), settings), name="audit that was kept long enough")
             ending = group.create_task(_end(stop, server, web.hub), name="end of the web server")
             await server.serve([listening])
-            for task in (lists, banner, tidying, ending):
+            for task in (lists, banner, tidying, auditing, ending):
                 task.cancel()
     finally:
         listening.close()

@@ -12,6 +12,7 @@ from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
 
 from adapters.web import (
+    audit,
     conversations,
     emergency,
     files,
@@ -84,7 +85,7 @@ def create(web: Web) -> ASGIApp:
     app.state.web = web
     app.state.tries = session.Tries()
     app.state.figures = figures = health.Figures()
-    for one in (conversations, emergency, runs, secrets, requests, files, session, people, live, health):
+    for one in (conversations, emergency, audit, runs, secrets, requests, files, session, people, live, health):
         app.include_router(one.router)
     app.router.routes.append(WebSocketRoute("/v1/ws", live.Socket))
     app.router.routes.extend(one.route() for one in web.called)

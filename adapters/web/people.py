@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adapters.web.conversations import Parts
 from adapters.web.problems import Problem, invalid, refused, unknown
+from adapters.web.requests import where
 from adapters.web.security import Admin
 from adapters.web.session import Code, hurried, let_in
 from adapters.web.state import Web
@@ -148,7 +149,7 @@ async def everybody(web: Parts, who: Owner) -> Everybody:
 @router.post("/invitations", summary="Invite somebody", status_code=201)
 async def invite(body: NewInvitation, request: Request, web: Parts, who: Owner) -> InvitationShape:
     """Make a link that lets somebody in as a new person, once, for a day."""
-    found = await web.people.invite(body.name, body.role, who.person.id)
+    found = await web.people.by(who.person, where(who)).invite(body.name, body.role, who.person.id)
     if isinstance(found, Refusal):
         raise refused(found)
     code, made = found
@@ -161,7 +162,7 @@ async def invite(body: NewInvitation, request: Request, web: Parts, who: Owner) 
 @router.delete("/invitations/{id}", summary="Take an invitation back", status_code=204)
 async def uninvite(id: str, web: Parts, who: Owner) -> None:
     """It lets nobody in any more."""
-    if not await web.people.uninvite(id):
+    if not await web.people.by(who.person, where(who)).uninvite(id):
         raise unknown("invitation")
 
 
@@ -184,7 +185,7 @@ async def change(id: str, body: Change, web: Parts, who: Owner) -> PersonShape:
     if person is None:
         raise unknown("person")
     if body.role is not None and body.role != person.role:
-        person = await web.people.change_role(id, body.role)
+        person = await web.people.by(who.person, where(who)).change_role(id, body.role)
     if isinstance(person, Person) and body.name is not None:
         person = await web.people.rename(id, body.name)
     if isinstance(person, Refusal):
@@ -195,7 +196,7 @@ async def change(id: str, body: Change, web: Parts, who: Owner) -> PersonShape:
 @router.delete("/people/{id}", summary="Remove somebody")
 async def remove(id: str, web: Parts, who: Owner) -> Ended:
     """Take their rights on every surface, sign them out everywhere, take their tokens back."""
-    person = await web.people.remove(id)
+    person = await web.people.by(who.person, where(who)).remove(id)
     if isinstance(person, Refusal):
         raise unknown("person") if person.code == "unknown" else refused(person)
     return Ended(sessions=await _out(web, person, tokens=True))
@@ -221,7 +222,7 @@ async def _out(web: Web, person: Person, *, tokens: bool) -> int:
 @router.post("/pairings", summary="Link the chat account that shows a code")
 async def pair(body: Entered, web: Parts, who: Owner) -> PairedShape:
     """Link it to a person; a code works once, five wrong ones lock this for an hour."""
-    match await web.people.pair(body.code, body.person):
+    match await web.people.by(who.person, where(who)).pair(body.code, body.person):
         case Paired() as paired:
             person = PersonShape(id=paired.person.id, name=paired.person.name, role=paired.person.role)
             return PairedShape(identity=paired.identity, name=paired.name, person=person)
@@ -238,7 +239,7 @@ async def pair(body: Entered, web: Parts, who: Owner) -> PairedShape:
 @router.delete("/identities/{identity}", summary="Unlink a chat account", status_code=204)
 async def unpair(identity: str, web: Parts, who: Owner) -> None:
     """It is a stranger's again, at once."""
-    if not IDENTITY.fullmatch(identity) or not await web.people.unpair(identity):
+    if not IDENTITY.fullmatch(identity) or not await web.people.by(who.person, where(who)).unpair(identity):
         raise unknown("account")
 
 
@@ -247,7 +248,7 @@ async def bind(body: GroupShape, web: Parts, who: Owner) -> GroupShape:
     """Bind a list of people to a place; an empty one means nobody."""
     if not PLACE.fullmatch(body.place):
         raise invalid("place", "must be the origin of a group, such as tg-100200300")
-    group = await web.people.bind(body.place, body.people)
+    group = await web.people.by(who.person, where(who)).bind(body.place, body.people)
     if isinstance(group, Refusal):
         raise refused(group)
     return GroupShape(place=group.place, people=list(group.people), bound=True)
@@ -256,5 +257,5 @@ async def bind(body: GroupShape, web: Parts, who: Owner) -> GroupShape:
 @router.delete("/groups/{place}", summary="Forget a group", status_code=204)
 async def unbind(place: str, web: Parts, who: Owner) -> None:
     """Nobody may talk to the agent there any more."""
-    if not PLACE.fullmatch(place) or not await web.people.unbind(place):
+    if not PLACE.fullmatch(place) or not await web.people.by(who.person, where(who)).unbind(place):
         raise unknown("group")

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from adapters.web import wire
 from adapters.web.conversations import Key, Parts, conversation_of, known_id, new_origin
 from adapters.web.problems import refused, unknown
+from adapters.web.requests import where
 from adapters.web.security import Reader, Runner
 from adapters.web.wire import RunShape
 from core.leaks import Leaks
@@ -64,7 +65,7 @@ async def run(id: str, web: Parts, who: Reader) -> RunShape:
 async def cancel(id: str, web: Parts, who: Runner, key: Key, body: Stop | None = None, urgent: bool = False) -> Stopped:
     """Cancel, in any state; the answer says what is known now."""
     now = urgent or (body is not None and body.urgent)
-    result = await web.broker.cancel(known_id(id, "run"), who.person, key=key, urgent=now)
+    result = await web.broker.cancel(known_id(id, "run"), who.person, key=key, urgent=now, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result
@@ -74,7 +75,7 @@ async def cancel(id: str, web: Parts, who: Runner, key: Key, body: Stop | None =
 async def pause(id: str, web: Parts, who: Runner, key: Key, body: Stop | None = None, urgent: bool = False) -> Stopped:
     """Pause."""
     now = urgent or (body is not None and body.urgent)
-    result = await web.broker.pause(known_id(id, "run"), who.person, key=key, urgent=now)
+    result = await web.broker.pause(known_id(id, "run"), who.person, key=key, urgent=now, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result

@@ -76,7 +76,7 @@ def command(
             return refused
         if name == "resume":
             return resume(d, Resume(run, e.person))
-        return stop(d, Stop(run, CAUSES[name], e.person))
+        return stop(d, Stop(run, CAUSES[name], e.person, via=e.origin.split("-", 1)[0]))
     if name in ON_ALL and (refused := lacks(e, "run")) is not None:
         return refused
     return Told(command=name, argument=rest, conversation=place)
@@ -123,7 +123,7 @@ def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped |
     if request.state == "settled" and (name == "abort" or not request.question.fields):
         return reply(d, Reply(id, Declined(), e.person, via))
     if name == "abort":
-        return stop(d, Stop(request.run, CAUSES["abort"], e.person))
+        return stop(d, Stop(request.run, CAUSES["abort"], e.person, via=via))
     if name == "deny":
         return reply(d, Reply(id, Declined(reason=text or None), e.person, via))
     if name == "answer":

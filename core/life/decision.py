@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from core.card import Card, Pointer, Posted
+from core.deed import Deed
 from core.frozen import Frozen
 from core.listening import Listeners
 from core.model import Conversation, Entry, Event, Grants, Incarnation, Json, Origin, Run, Seen, Step
@@ -161,6 +162,20 @@ class Shrink:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """A line for the audit."""
+
+    deed: Deed
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The lines of the audit up to a number go."""
+
+    upto: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hint:
     """A wake-up for whoever listens; it may be lost."""
 
@@ -169,7 +184,7 @@ class Hint:
 
 
 Appended = Tell | Write | Log | Body | Seal
-Effect = Ready | Unready | Timer | Untimer | Owe | Settle | Appended | Wipe | Rest | Shrink | Hint
+Effect = Ready | Unready | Timer | Untimer | Owe | Settle | Appended | Wipe | Rest | Shrink | Hint | Note | Cut
 
 
 @dataclass(frozen=True, slots=True)

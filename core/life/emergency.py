@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.frozen import Frozen
+from core.life.audit import note
 from core.life.decision import Hint, Refusal
 from core.life.draft import Draft
 from core.life.result import Kept
@@ -42,6 +43,7 @@ def freeze(d: Draft, e: Freeze) -> Kept | Refusal:
     if d.frozen() is not None:
         return Kept(note="already")
     d.put(("frozen", ""), Frozen(by=e.person, since_ms=d.now, reason=e.reason[:LONGEST]))
+    note(d, "freeze", e.person, reason=e.reason[:LONGEST] or None)
     d.want(Hint("frozen"))
     return Kept()
 
@@ -50,9 +52,11 @@ def thaw(d: Draft, e: Thaw) -> Kept | Refusal:
     """Let things begin again; what is ready is looked for at once."""
     if e.person.role != "owner":
         return NOT_OWNER
-    if d.frozen() is None:
+    still = d.frozen()
+    if still is None:
         return Kept(note="already")
     d.put(("frozen", ""), None)
+    note(d, "thaw", e.person, after_ms=d.now - still.since_ms)
     d.want(Hint("frozen"), Hint("ready"))
     return Kept()
 

@@ -191,6 +191,7 @@ class Stop:
     urgent: bool = False
     effects: Literal["none", "done", "unknown"] | None = None
     all: bool = False
+    via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

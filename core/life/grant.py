@@ -9,6 +9,7 @@ Source: DESIGN section 6 (Remembered approvals), C131.
 from __future__ import annotations
 
 from core.life.access import may_see
+from core.life.audit import note
 from core.life.decision import Refusal
 from core.life.draft import Draft
 from core.life.event import Withdraw
@@ -94,6 +95,7 @@ def withdraw(d: Draft, e: Withdraw) -> Kept | Refusal:
     if not known:
         return Refusal("unknown", "no such approval is remembered here; `/grants` lists them")
     d.save_conversation(conversation)
+    note(d, "grant.removed", e.person, conversation, meant, digest=e.digest)
     d.tell(conversation.id, "grant.removed", e.run, digest=e.digest, by=e.person.name or e.person.id)
     return Kept()
 

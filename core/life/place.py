@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.life.access import may_delete, may_see, may_start
+from core.life.audit import note
 from core.life.closing import forget_past, settle, stub
 from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Unready, Untimer, Wipe
 from core.life.draft import Draft
@@ -61,6 +62,7 @@ def delete(d: Draft, e: Delete) -> Deleted | Refusal:
         return Refusal("gone", "this conversation was deleted already")
     if not may_delete(e.person, conversation):
         return Refusal("not_allowed", "only who began this conversation, or an approver, may delete it")
+    note(d, "delete", e.person, conversation)
     unproved: list[Turn] = []
     lists = (conversation.queue, conversation.waiting, conversation.paused, conversation.stopping)
     every = (conversation.live, *conversation.ended, *(id for ids in lists for id in ids))

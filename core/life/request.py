@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 
+from core.life import audit
 from core.life.access import may_answer, may_see
 from core.life.again import enqueue, moved
 from core.life.check import normal, outcome
@@ -69,6 +70,7 @@ def ask(d: Draft, e: Ask) -> Asked | Refusal:
     if isinstance(field, ConfirmField) and name is not None and granted(d, conversation, run, question, name):
         allowed = next(option.id for option in field.options if option.effect != "deny")
         answer = Accepted(values={field.id: allowed})
+        audit.granted(d, conversation, run, question, name)
         d.log(run.root, "answered", e.key, run.fence, granted=name, answer=answer.model_dump(mode="json"))
         return Asked(request=None, granted=name)
     return _open(d, conversation, run, e, question, name)
@@ -221,6 +223,7 @@ def _accept(
     d: Draft, e: Reply, conversation: Conversation, run: Run, request: Request, answer: Accepted | Declined
 ) -> Answered:
     request = settle(d, request, answer, e.person, e.via)
+    audit.answered(d, conversation, run, request, answer, e.person, e.via, proof=e.proof)
     text = {"accepted": "answered", "declined": "declined"}[answer.outcome]
     d.write(
         conversation.id,
@@ -241,7 +244,7 @@ def _accept(
     run = d.save_run(run, answered=(*run.answered, request.id))
     told = Answered(request=request.id, run=run.id, answer=answer, by=e.person.id, via=e.via)
     if request.ours == "unknown_step" and _picked(answer) == "cancel":
-        stop(d, Stop(run.id, "user_canceled", e.person, effects="unknown"))
+        stop(d, Stop(run.id, "user_canceled", e.person, effects="unknown", via=e.via))
         return told
     if any(id not in run.answered for id in run.requests):
         return told

@@ -12,6 +12,7 @@ Terminal states absorb. The cause decides what a stop leaves behind, not the cal
 from __future__ import annotations
 
 from core.life.access import may_act
+from core.life.audit import stopped
 from core.life.closing import close_all, forget_past, withdraw_all
 from core.life.decision import Hint, Owe, Refusal, Rest, Settle, Timer, Untimer, Wipe
 from core.life.draft import Draft
@@ -206,18 +207,20 @@ def stop(d: Draft, e: Stop) -> Stopped | Refusal:
     if run.state == "paused" and not discard:
         return Refusal("ended", "already paused", {"state": "paused", "run": run.id})
     if run.state == "stopping":
-        return remember(d, e.key, e.person, _join(d, conversation, run, e))
+        told = _join(d, conversation, run, e)
+        stopped(d, e, conversation, run, told.state)
+        return remember(d, e.key, e.person, told)
     if run.turn is None and not (discard and run.unproved):
         effects = _worse(run.effects, e.effects)
         run = d.save_run(run, cause=e.cause, stop_ms=d.now, stopped_by=e.person, effects=effects, halt=run.halt + 1)
-        changed = (
-            cancel_now(d, conversation, run, e.person)
-            if discard
-            else pause_now(d, conversation, run, e.cause, by=e.person)
-        )
-        return remember(d, e.key, e.person, Stopped(run=run.id, state=changed.state))
-    run = _intend(d, conversation, run, e)
-    return remember(d, e.key, e.person, Stopped(run=run.id, state=run.shown))
+        if discard:
+            state = cancel_now(d, conversation, run, e.person).state
+        else:
+            state = pause_now(d, conversation, run, e.cause, by=e.person).state
+    else:
+        state = _intend(d, conversation, run, e).shown
+    stopped(d, e, conversation, run, state)
+    return remember(d, e.key, e.person, Stopped(run=run.id, state=state))
 
 
 def _intend(d: Draft, conversation: Conversation, run: Run, e: Stop) -> Run:

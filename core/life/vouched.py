@@ -6,6 +6,7 @@ person takes it upon themselves. What the old turn still sends stays refused. So
 
 from __future__ import annotations
 
+from core.life.audit import note
 from core.life.decision import Refusal, Untimer
 from core.life.draft import Draft
 from core.life.leak import Vouch, may_vouch, proved
@@ -42,6 +43,7 @@ def _accept(d: Draft, conversation: Conversation, run: Run, e: Vouch, *, stoppin
     fence = run.fence + (stopping and run.turn is not None)
     turn = None if stopping else run.turn
     run = d.save_run(run, unproved=(), turn=turn, fence=fence, effects=run.effects or "unknown")
+    note(d, "accept_stopped", e.person, conversation, run)
     for one in turns:
         let_go(d, run, one.worker, e.run)
     d.write(
@@ -58,6 +60,7 @@ def _of_deleted(d: Draft, e: Vouch) -> Changed | Refusal:
     """What a deleted run may still have at work is listed nowhere else; only an owner can know what became of it."""
     if e.person.role != "owner" or not e.workers:
         return UNKNOWN
+    note(d, "accept_stopped", e.person, whom=", ".join(e.workers), reason=e.run)
     for worker in e.workers:
         proved(d, e.run, worker)
     return Changed(run=e.run, state="canceled")

@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from core.deed import Deed
 from core.life.decision import (
     Body,
+    Cut,
     Decision,
     Effect,
     Guard,
@@ -21,6 +23,7 @@ from core.life.decision import (
     Log,
     Missing,
     Model,
+    Note,
     Owe,
     Ready,
     Ref,
@@ -71,6 +74,7 @@ class World:
     mortal: set[ListKey] = field(default_factory=set[ListKey])
     bodies: dict[str, str] = field(default_factory=dict[str, str])
     indexes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict[tuple[str, str], dict[str, int]])
+    deeds: list[Deed] = field(default_factory=list[Deed])
     hints: list[str] = field(default_factory=list[str])
     words: Counter[str] = field(default_factory=Counter[str])
     commits: int = 0
@@ -255,6 +259,10 @@ class World:
                 self._append(("steps", root), step)
             case Body(of=of, text=text) | Seal(handle=of, text=text):
                 self.bodies[of] = text
+            case Note(deed=deed):
+                self.deeds.append(deed)
+            case Cut(upto=upto):
+                del self.deeds[:upto]
             case Hint(kind=kind, id=id):
                 self.hints.append(f"{kind} {id}".strip())
             case Wipe() | Rest() | Shrink():
