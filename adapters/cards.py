@@ -126,7 +126,13 @@ def _open(request: Request, card: Card, sight: Sight, state: str) -> View:
         foot.append(Block(kind="state", text="Cancel discards the task. Sure?"))
     foot.append(Block(kind="small", text=f"{request.id}"))
     return View(
-        blocks=(*blocks, *drawn.blocks, *foot), menus=menus, rows=rows, prompt=drawn.prompt, of=request.id, tone="ask"
+        blocks=(*blocks, *drawn.blocks, *foot),
+        menus=menus,
+        rows=rows,
+        prompt=drawn.prompt,
+        of=request.id,
+        tone="ask",
+        asks=sight.person,
     )
 
 

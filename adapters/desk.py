@@ -22,6 +22,7 @@ from adapters.outcomes import NOT_YOURS, Notice, notice, pressed, refused
 from adapters.platform import Platform
 from adapters.relay import Relay
 from adapters.shows import Shows, withdrawn
+from adapters.vouched import Vouched
 from core.broker import Broker
 from core.errors import FileRefused, StoreError
 from core.files import FileStore
@@ -77,13 +78,13 @@ class Desk:
         self._platform = platform
         self._relay = relay
         self._agents = tuple(agents)
-        self._doors = doors
+        self._doors = self.vouched = Vouched(doors, broker.bind)
         self._files = files
         self._patience = patience
         self._presses = Presses(broker)
         self._shows = Shows(broker, platform.limits, agents)
         self._forms = Forms(broker, platform.limits)
-        self.finds = Finds(broker, platform.prefix, doors, agents)
+        self.finds = Finds(broker, platform.prefix, self._doors, agents)
         self._late: set[asyncio.Task[Notice]] = set()
 
     async def __aenter__(self) -> Self:
@@ -176,10 +177,6 @@ class Desk:
         if isinstance(who, Notice) or code is not None:
             return who if isinstance(who, Notice) else await self._doors.redeem(code or "", who)
         return Notice(text="", form=CODE)
-
-    async def ids(self, place: str, command: str, person: Person) -> list[tuple[str, str]]:
-        """What can stand after a command: (id or name, words for people)."""
-        return await self.finds.ids(place, self._private(place), command, person)
 
     async def _patient(self, doing: Coroutine[None, None, Notice]) -> Notice:
         task = asyncio.create_task(doing)

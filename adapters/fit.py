@@ -37,7 +37,7 @@ def fit(view: View, limits: Limits, measure: Measure) -> Fitted:
         return Fitted((view,))
     messages = _messages(view, limits, measure, MOST_PARTS if limits.file_max else MANY)
     if messages is not None:
-        before = [view.changed(blocks=one, menus=(), rows=(), prompt=None) for one in messages[:-1]]
+        before = [view.changed(blocks=one, menus=(), rows=(), prompt=None, asks=None) for one in messages[:-1]]
         return Fitted((*before, view.changed(blocks=messages[-1])))
     whole = view.text
     if 0 < len(whole.encode()) <= limits.file_max:

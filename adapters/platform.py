@@ -99,7 +99,8 @@ class View(Value):
     """What a message shows: pieces from top to bottom, menus, rows of buttons, a prompt.
 
     of: the id of the request or run, for the platform's own bookkeeping. plain: send it without any formatting, because
-    the platform refused the formatted one. only: whom alone it is shown to, where the platform can.
+    the platform refused the formatted one. only: whom alone it is shown to, where the platform can. asks: the account
+    of who is asked, in a group; the only one who may be called by it.
     """
 
     blocks: tuple[Block, ...] = ()
@@ -110,6 +111,7 @@ class View(Value):
     of: str = ""
     plain: bool = False
     only: str | None = None
+    asks: str | None = None
 
     @property
     def text(self) -> str:

@@ -19,10 +19,12 @@ from adapters.status import gone_view, status_view
 from core.broker import Broker
 from core.card import Card
 from core.life.card import Edited, Ledger, Point, Show, Unshowable
+from core.life.debt import prefix
 from core.life.decision import Refusal
 from core.life.result import Showing as Begun
 from core.listening import Serves
 from core.model import Conversation, Person
+from core.people import People
 from core.question import Request, SecretField
 from core.trace import emit
 
@@ -73,6 +75,7 @@ class Showing:
     ) -> None:
         self._serves = serves
         self._ticket = ticket
+        self._people = People(broker)
         self._broker = broker
         self._sending = sending
         self._is_private = is_private
@@ -243,7 +246,8 @@ class Showing:
         link = None if secret and not private else self._link(request.id)
         if secret and private and request.state == "open" and conversation is not None and self._ticket is not None:
             link = await self._ticket(request.id, conversation.owner)
-        return Sight(self._sending.limits, private, self._clock, link, person=None if private else starter)
+        asked = None if private or starter is None else await self._people.account(starter, prefix(card.place))
+        return Sight(self._sending.limits, private, self._clock, link, person=asked)
 
     async def _request(self, id: str) -> Request | None:
         at = self._broker.store.partition(id)

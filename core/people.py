@@ -258,6 +258,13 @@ class People:
         id = await self._shelf.fetch("identity", identity)
         return await self.person(id) if id is not None else None
 
+    async def account(self, id: str, platform: str) -> str | None:
+        """The account that a person has on a platform (`tg`), if one is linked; an account is its own."""
+        if id.startswith(f"{platform}:"):
+            return id
+        linked = [identity for identity, other in await self._shelf.listing("identity") if other == id]
+        return next((one for one in sorted(linked) if one.startswith(f"{platform}:")), None)
+
     async def pairing(self, identity: str, name: str, place: str) -> str | Locked | TooMany:
         """Give a stranger's account a code to be linked with; only to be shown in a private place."""
         return await self._pairing.code(identity, name, place)

@@ -66,6 +66,7 @@ class Incoming:
         found = parse.act(interaction.type.value, dict(interaction.data or {}))
         if desk is None or found is None or interaction.channel_id is None:
             return
+        self._vouch(desk, parse.place(interaction.channel, interaction.channel_id), interaction.user)
         await acts.bring(desk, Calls(bot), interaction, found, self._limits)
 
     async def message(self, bot: Bot, message: discord.Message) -> None:
@@ -73,6 +74,7 @@ class Incoming:
         desk, me = self._desk, bot.user
         if desk is None or me is None or not parse.is_text(message, me.id):
             return
+        self._vouch(desk, parse.place(message.channel, message.channel.id), message.author)
         async with self._orders.setdefault(message.channel.id, asyncio.Lock()):
             await writing.bring(desk, Calls(bot), message, me.id, self._settings, self._limits)
 
@@ -83,6 +85,11 @@ class Incoming:
             await writing.edited(desk, change)
 
     # ── below ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _vouch(self, desk: Desk, place: str, user: discord.abc.User) -> None:
+        """Say what somebody's roles in the server make them to us, with every event anew."""
+        if self._settings.roles:
+            desk.vouched.vouch(place, parse.person(user), self._settings.role_of(parse.roles(user)))
 
     async def _register(self, calls: Calls, application: int) -> None:
         route = "/applications/{application_id}/commands"

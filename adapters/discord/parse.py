@@ -129,6 +129,11 @@ def person(user: discord.abc.User) -> Person:
     return Person(id=f"dc:{user.id}", name=user.display_name)
 
 
+def roles(user: object) -> tuple[str, ...]:
+    """The roles that somebody has in the server where something happened."""
+    return tuple(str(role.id) for role in user.roles) if isinstance(user, discord.Member) else ()
+
+
 def place(channel: object, id: int) -> str:
     """Where something happened. id: of the channel, when nothing else is known of it."""
     if isinstance(channel, discord.Thread):

@@ -69,8 +69,8 @@ def text(view: View) -> str:
 
 def person(view: View) -> str | None:
     """Whom a view is addressed to, as Discord's own id."""
-    asked = view.prompt.person if view.prompt is not None else None
-    return asked.removeprefix("dc:") if asked is not None and re.fullmatch(r"dc:\d{1,20}", asked) else None
+    asked = view.asks or ""
+    return asked.removeprefix("dc:") if re.fullmatch(r"dc:\d{1,20}", asked) else None
 
 
 # ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -31,6 +31,7 @@ async def test_a_task_has_its_thread_and_only_a_reply_of_its_people_answers_ther
         thread = await wire.thread(room, "a parrot question")
         assert thread.name == "a parrot question"
         card = await wire.card("What is it?", thread)
+        assert card.pinged == {wire.ann.id}
         wire.eve.replies(card, "a lie")
         wire.eve.says(thread, "lunch?")
         wire.ann.says(room, "just talking")
@@ -164,3 +165,28 @@ async def test_a_stranger_gets_a_code_and_a_known_person_enters_it(redis_url: st
         wire.ann.submits(wire.ann.modals[-1], {"The code that it shows": eves})
         await wire.told("Linked: Eve is you from now on.")
         assert await people.who(f"dc:{wire.eve.id}") == Person(id="web:owner", name="owner", role="owner")
+
+
+async def test_a_role_of_the_server_lets_in_and_approves_until_it_is_taken(redis_url: str, tmp_path: Path) -> None:
+    """Nobody is on the list and nobody is linked; what the role says counts from the next press on."""
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        wire.other = Linked(People(wire.broker))
+        guild = wire.there.guild("home", wire.ann, wire.bob, wire.eve)
+        room = wire.there.channel(guild, "general")
+        member, approver = wire.there.role(guild, "crew", wire.ann), wire.there.role(guild, "leads", wire.bob)
+        wire.roles = {member.id: "member", approver.id: "approver"}
+        await wire.front()
+        wire.hire(deploy, guarded=("deploy",))
+        wire.eve.says(room, f"{wire.there.mention} let me in")
+        thread = await wire.thread(room, "to production")
+        card = await wire.card("Deploy?", thread)
+        wire.eve.presses(card, "Approve")
+        await wire.told("This is not yours to answer.", wire.eve)
+        guild.members[wire.bob.id].remove(approver)
+        wire.bob.presses(card, "Approve")
+        await wire.told("This is not yours to answer.", wire.bob)
+        guild.members[wire.bob.id].append(approver)
+        wire.bob.presses(card, "Approve")
+        await wire.final(card, "Approved by Bob on Discord")
+        await wire.says("Deployed.", thread)
+        assert len(wire.there.threads(room)) == 1

@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from adapters.desk import Doors, Open
 from adapters.discord.adapter import Discord
-from adapters.discord.settings import Settings
+from adapters.discord.settings import Role, Settings
 from adapters.outcomes import Notice
 from adapters.surface import Surface
 from core.agent import Agent
@@ -48,6 +48,7 @@ class Wire:
     public: bool = False
     quiet: float = 3600.0
     other: Doors | None = None
+    roles: dict[str, Role] = field(default_factory=dict[str, Role])
 
     def __post_init__(self) -> None:
         self.ann: Human = self.there.person("ann")
@@ -60,7 +61,11 @@ class Wire:
     def settings(self) -> Settings:
         there = self.there
         return Settings(
-            bot_token=SecretStr(there.token), api_url=there.api, gateway_url=there.gateway_url, silence=self.silence
+            bot_token=SecretStr(there.token),
+            api_url=there.api,
+            gateway_url=there.gateway_url,
+            silence=self.silence,
+            roles=self.roles,
         )
 
     async def up(self, *, served: bool = True) -> None:
