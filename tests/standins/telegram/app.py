@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 
 from fastapi import FastAPI, Request, Response
 from starlette.datastructures import UploadFile
+from starlette.requests import ClientDisconnect
 
 from tests.standins.telegram import bot, chats, messages
 from tests.standins.telegram.access import METHODS
@@ -77,7 +78,10 @@ class App:
             with self.state.lock:
                 self.state.calls.append(Call(name, Fields({}), self.state.clock.now(), refusal and refusal.answer))
             return answer((refusal or Refusal(404, "Not Found")).answer)
-        values, files = await read(request)
+        try:
+            values, files = await read(request)
+        except ClientDisconnect:
+            return Response(b"")
         read_values, wrong = SPEC.read(method, values, files)
         return await self._answered(request, Fields(read_values, files), method, wrong)
 
