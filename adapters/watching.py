@@ -21,6 +21,8 @@ from core.model import Event, Run
 
 _log = logging.getLogger(__name__)
 KEPT = 4_000
+REST = 4.0
+"""seconds between two looks, where nothing is typed"""
 BACK = 100
 """Entries of the journal before the one at which a run is met: it may have written already."""
 
@@ -148,7 +150,22 @@ class Watching:
 
     async def _type(self) -> None:
         every = self._sending.limits.typing_every
-        while every:
-            await asyncio.sleep(every)
+        while True:
+            await asyncio.sleep(every or REST)
+            try:
+                await self._look_again()
+            except StoreError as lost:
+                _log.warning("nothing is typed: %s", lost)
+                continue
             places = {one.place for one in self._runs.values() if not one.asked and not self._rests(one.place)}
-            await asyncio.gather(*(self._sending.typing(place) for place in places))
+            await asyncio.gather(*(self._sending.typing(place) for place in places if every))
+
+    async def _look_again(self) -> None:
+        """Let go of runs that ended, and see which of them wait: without a status card nobody tells us."""
+        for root, watched in list(self._runs.items()):
+            run = await self._broker.peek(watched.run)
+            if run is None or run.state not in ("working", "waiting"):
+                if self._runs.get(root) is watched:
+                    del self._runs[root]
+            else:
+                watched.asked = run.state == "waiting"

@@ -189,3 +189,40 @@ async def test_a_group_that_moved_goes_on_where_it_is_now(redis_url: str, tmp_pa
         card = await made.says("What is it?", place="fa-g2")
         await made.platform.write(ANN, "fa-g2", "a parrot", reply_to=card)
         await made.says("You said: a parrot.", place="fa-g2")
+
+
+async def test_typing_stops_when_a_run_asks_or_ends_although_it_has_no_status_card(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """Another run that still works shows that typing goes on elsewhere meanwhile."""
+    first, last = Gate(), Gate()
+
+    async def work(run: Run, message: str) -> str:
+        if message == "go":
+            await first()
+        if message == "ask":
+            await first()
+            return await what(run, message)
+        if message == "long":
+            await last()
+        return "Done."
+
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+        made.hire(work)
+        typed, other = made.chats[0].typed, "fa-78"
+        await made.write("go")
+        await made.write("ask", place="fa-77")
+        await made.write("long", place=other)
+        await wait_until(lambda: typed[HOME] and typed["fa-77"] and typed[other])
+        first.opened.set()
+        await made.says("Done.")
+        await made.says("What is it?", place="fa-77")
+
+        async def quiet() -> bool:
+            before, rounds = (typed[HOME], typed["fa-77"]), typed[other]
+            await wait_until(lambda: typed[other] >= rounds + 4)
+            return before == (typed[HOME], typed["fa-77"])
+
+        await wait_until(quiet)
+        last.opened.set()
+        await made.says("Done.", place=other)
