@@ -18,7 +18,7 @@ from core.broker import Broker, open_broker
 from core.lease import Lease
 from core.life.decision import Refusal
 from core.life.draft import Spans
-from core.life.event import Beat
+from core.life.living import Beat
 from core.life.result import Deleted, Delivered, Stopped
 from core.model import Incarnation, fresh
 from core.model import Run as Record
