@@ -91,18 +91,21 @@ def worker(
 
 @app.command()
 def front(
-    name: str,
+    name: Annotated[str | None, typer.Argument(help="Which; all that were set up when left out.")] = None,
     until_stdin_closes: Annotated[bool, typer.Option(hidden=True)] = False,
 ) -> None:
-    """Run one front end: it brings questions to a chat platform, and answers back."""
+    """Run front ends: they bring questions to chat platforms, and answers back."""
     from gateway import opening
-    from gateway.front import serve
+    from gateway.front import serve, serve_all
 
     settings = read_settings()
     logging.set_up(settings)
 
     async def run() -> None:
-        await serve(settings, opening.the(settings, name), until_stdin_closes=until_stdin_closes)
+        if name is None:
+            await serve_all(settings)
+        else:
+            await serve(settings, opening.the(settings, name), until_stdin_closes=until_stdin_closes)
 
     run_to_end(run())
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
+from logging import getLogger
 
 from adapters.doors import Linked
 from adapters.surface import Surface
 from core.agent import NoAgent
 from core.broker import Broker
-from gateway import agents, logging, wiring
+from gateway import agents, logging, opening, wiring
 from gateway.cannot_start import CannotStart
+from gateway.children import Child, children
 from gateway.collector import calm_collector
 from gateway.opening import Front
 from gateway.settings import Settings
 from gateway.signals import on_signals
 from gateway.stdin import watch_stdin
 
+_log = getLogger("sayso.front")
 DRAIN = 5.0
 """seconds for what is under way, when we go"""
 
@@ -36,6 +39,25 @@ async def serve(settings: Settings, front: Front, *, until_stdin_closes: bool) -
         await stack.enter_async_context(surface(settings, front, broker))
         calm_collector()
         await stop.wait()
+
+
+async def serve_all(settings: Settings) -> None:
+    """Serve every front end that was set up, each in a process of its own, until Ctrl-C or SIGTERM.
+
+    Raises: `SettingsError`, `CannotStart`.
+    """
+    stop = asyncio.Event()
+    on_signals(stop)
+    fronts = opening.set_up(settings)
+    if not fronts:
+        _log.warning("no front end was set up, so there is nothing to do; docs/settings.md says what each needs")
+    async with children([of(one) for one in fronts], stop):
+        await stop.wait()
+
+
+def of(front: Front) -> Child:
+    """The process of a front end."""
+    return Child(front.of.title, ("front", front.of.name))
 
 
 def surface(settings: Settings, front: Front, broker: Broker) -> Surface:

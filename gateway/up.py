@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from core.broker import Broker
-from gateway import health, opening, wiring
-from gateway.children import WORKER, Child, children
+from gateway import front, health, opening, wiring
+from gateway.children import WORKER, children
 from gateway.opening import Front
 from gateway.settings import Settings, has_desktop
 from gateway.signals import on_signals
@@ -38,7 +38,7 @@ async def up(settings: Settings, *, browser: bool | None, say: Callable[[str], N
     on_signals(stop)
     async with wiring.opened(settings, name="sayso-web") as broker:
         ports: asyncio.Queue[int] = asyncio.Queue()
-        every = [WORKER, *(Child(one.of.title, ("front", one.of.name)) for one in fronts)]
+        every = [WORKER, *(front.of(one) for one in fronts)]
         async with children(every, stop), asyncio.TaskGroup() as group:
             greeting = group.create_task(_greet(settings, broker, fronts, ports, browser, say), name="greeting")
             await serve(settings, broker, stop, ports.put_nowait)

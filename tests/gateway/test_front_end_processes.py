@@ -80,10 +80,10 @@ async def test_up_starts_what_was_set_up_and_a_killed_one_comes_back(shell: Shel
 
 
 async def test_the_one_that_stands_by_takes_over(shell: Shell, outpost: Station) -> None:
-    """Two front ends; the one that serves stands still, and later dies: the other goes on."""
+    """Two of them, one started apart; the one that serves stands still, and later dies: the other goes on."""
     async with (
         shell.running("up", "--no-open", until="Ctrl-C") as (process, printed),
-        shell.running("front", "outpost", until=""),
+        shell.running("front", until=""),
     ):
         await let_in(shell, outpost)
         (front,) = children(process.pid, "front")
