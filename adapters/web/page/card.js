@@ -132,7 +132,8 @@ export class CardElement extends HTMLElement {
 
   /** @param {boolean} alone @param {any} first */
   doneButton(alone, first) {
-    const decline = el("button", { type: "button", class: "button", onclick: () => this.give({ outcome: "declined" }) }, alone ? "Skip" : "Decline");
+    const quiet = alone && first.kind === "secret"; // the masked form has buttons of its own
+    const decline = el("button", { type: "button", class: quiet ? "link" : "button", onclick: () => this.give({ outcome: "declined" }) }, alone ? "Skip" : "Decline");
     decline.title = "Tell the agent that you give no answer; the task goes on";
     if (alone && (first.kind === "secret" || (first.kind === "choice" && !first.multiple))) return el("div", { class: "verdict" }, decline);
     const words = !alone ? "Submit" : first.kind === "choice" ? "Done" : "Answer";
