@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Literal
+from typing import Literal, Self
 
 from adapters.desk import Desk
 from adapters.outcomes import Notice
-from adapters.platform import Button, Finding, Hook, Limits, Migrated, Outcome, Refused, Sent, View
+from adapters.platform import Button, Finding, Hook, Limits, Migrated, Outcome, Refused, Sent, Unclear, View
 from adapters.text import utf8, utf16
 from core.model import Person
 
@@ -103,6 +103,12 @@ class FakeChats:
     updates: count[int] = field(default_factory=lambda: count(1))
     ids: count[int] = field(default_factory=lambda: count(1))
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing to close: it is only memory."""
+
     def at(self, place: str) -> list[Message]:
         """The messages at a place that are still there, oldest first."""
         return [one for one in self.messages.values() if one.place == place and not one.gone]
@@ -124,6 +130,15 @@ class FakeChats:
         fault = Fault(verb, outcome, **how)  # pyright: ignore[reportArgumentType] the fields of Fault
         self.faults.append(fault)
         return fault
+
+
+Accept = Callable[[], Outcome | Awaitable[Outcome]]
+"""What happens when the platform takes a call; one that stands for a real wire has to wait for it."""
+
+
+async def _done(accept: Accept) -> Outcome:
+    found = accept()
+    return found if isinstance(found, Sent | Unclear | Refused | Migrated) else await found
 
 
 class FakePlatform:
@@ -225,7 +240,7 @@ class FakePlatform:
             self.chats.violations.append(f"a file of {len(content)} bytes")
         return await self._call("upload", place, None, accept)
 
-    async def _call(self, verb: Verb, place: str, view: View | None, accept: Callable[[], Outcome]) -> Outcome:
+    async def _call(self, verb: Verb, place: str, view: View | None, accept: Accept) -> Outcome:
         chats, chat = self.chats, self.chat(place)
         chats.calls[verb] += 1
         now = asyncio.get_running_loop().time()
@@ -235,8 +250,8 @@ class FakePlatform:
         fault = next((one for one in chats.faults if one.verb in (verb, "any") and one.place in (None, place)), None)
         if fault is not None:
             chats.faults.remove(fault)
+            accepted = await _done(accept) if fault.accepted else None
             fault.reached.set()
-            accepted = accept() if fault.accepted else None
             if fault.gate is not None:
                 await fault.gate.wait()
             if isinstance(fault.outcome, Refused) and fault.outcome.retry_after is not None:
@@ -250,7 +265,7 @@ class FakePlatform:
             return Refused("final", "bot was blocked by the user")
         if view is not None and chats.no_markup and not view.plain:
             return Refused("markup", "can't parse entities")
-        return accept()
+        return await _done(accept)
 
     def _check(self, view: View | None) -> None:
         """Note what a real platform would refuse."""

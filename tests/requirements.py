@@ -207,7 +207,11 @@ PROVED: Final[dict[str, tuple[Surface, ...]]] = {
 
 # What a front end proves beside the kit, which all of them have in common.
 _ON: Final[dict[Surface, str]] = {
-    "telegram": "C01 C102 C103 C104 C105 C107 C108",
+    "telegram": (
+        "C01 C02 C04 C06 C07 C08 C09 C11 C14 C15 C16 C17 C21 C24 C25 C26 C28 C31 C33 C34 C35 C36 C38 C40 C44 C45 C46 "
+        "C49 C50 C51 C52 C54 C55 C56 C58 C59 C61 C63 C64 C102 C103 C104 C105 C107 C108 C118 C123 C124 C126 C127 C128 "
+        "C131 C135"
+    ),
 }
 
 

@@ -161,7 +161,7 @@ class Telegram:
 
     async def edit(self, place: str, message: str, view: View) -> Outcome:
         """Change a message; without buttons in the view it has none."""
-        payload = rendered(view)
+        payload = rendered(view, edit=True)
         keyboard = payload.keyboard if isinstance(payload.keyboard, InlineKeyboardMarkup) else None
 
         async def send(bot: Wire, at: Spot) -> str:

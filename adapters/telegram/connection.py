@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import logging
+import ssl
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final, TypeGuard
 
 import httpx
@@ -21,10 +23,12 @@ from telegram.request import HTTPXRequest
 from adapters.telegram.settings import Settings
 from core.model import Json
 
-PLACEHOLDER: Final = "0:hidden"
+PLACEHOLDER: Final = "hidden"
 TOO_MANY: Final = 429
 BROKEN: Final = 500
 CONNECT: Final = 5.0
+PATIENT: Final = 120.0
+"""seconds that a poll may take longer than it said; who polls gives up before that"""
 UPLOAD: Final = 60.0
 CONNECTIONS: Final = 64
 KINDS: Final = (
@@ -62,7 +66,7 @@ class Wire(Bot):
         asked: dict[str, object] = {"timeout": int(timeout), "allowed_updates": [*KINDS]}
         if offset is not None:
             asked["offset"] = offset
-        found: object = await self._post("getUpdates", asked, read_timeout=timeout + CONNECT)
+        found: object = await self._post("getUpdates", asked, read_timeout=timeout + PATIENT)
         return [one for one in found if is_update(one)] if _is_list(found) else []
 
 
@@ -103,11 +107,17 @@ def _request(token: str, read: float, proxy: str | None) -> HTTPXRequest:
     )
 
 
+@lru_cache(maxsize=1)
+def _trust() -> ssl.SSLContext:
+    """Whom to believe; read from disk once, not for each connection that is made anew."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class _Hidden(httpx.AsyncHTTPTransport):
     """A transport that puts the token into the path of each request, where nobody sees it."""
 
     def __init__(self, token: str, proxy: str | None) -> None:
-        super().__init__(limits=httpx.Limits(max_connections=CONNECTIONS), proxy=proxy)
+        super().__init__(verify=_trust(), limits=httpx.Limits(max_connections=CONNECTIONS), proxy=proxy)
         self._token = token.encode()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

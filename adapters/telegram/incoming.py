@@ -176,7 +176,7 @@ class Incoming:
         refused: list[str] = []
         for file in deed.files:
             try:
-                content = await self._fetched(file)
+                content = self._content(file)
                 ids.append(await self._desk.file(deed.place, file.name, content, deed.person, file.type))
             except FileRefused as why:
                 refused.append(f"{file.name}: {why}")
@@ -187,6 +187,10 @@ class Incoming:
         if refused:
             words = Notice(text="Not taken:\n" + "\n".join(refused), alert=True)
             await self._desk.tell(deed.place, deed.message, words, key=f"{key}.files")
+
+    async def _content(self, file: Attached) -> AsyncGenerator[bytes]:
+        """A file's content, fetched when somebody wants it: of a stranger nobody does."""
+        yield await self._fetched(file)
 
     async def _fetched(self, file: Attached) -> bytes:
         """Fetch a file from Telegram's server. Raises: `FileRefused` with words for the person."""

@@ -290,5 +290,5 @@ def _without(units: bytes, spans: list[tuple[int, int]]) -> str:
     parts.append(units[at:].decode("utf-16-le", "replace"))
     text = parts[0]
     for part in parts[1:]:
-        text = text.rstrip(" ") + part if part.startswith(" ") or not part else text + part
+        text = text.rstrip(" ") + part if not part or part[0] in " ,:;.!?" else text + part
     return text

@@ -28,6 +28,8 @@ GLANCE: Final = 0.3
 """seconds for what was just fetched to be stored, before the next question"""
 WEDGED: Final = 3
 """polls in a row that never came back, after which everything is connected anew"""
+FEW: Final = 3
+"""failures in a row that pass unsaid"""
 OTHER = (
     "Another program asks Telegram for this bot's updates: stop it, or give it a bot of its own (BotFather, /newbot). "
     "Sayso waits and tries again."
@@ -135,6 +137,7 @@ class Polling:
 
     async def _fresh_line(self) -> None:
         self._wedged += 1
+        self.trouble = "Telegram does not answer when it is asked for updates: Sayso connects anew."
         _log.warning("a poll did not come back, the next one goes over fresh connections")
         emit("poll.wedged", count=self._wedged)
         if self._wedged >= WEDGED:
@@ -146,6 +149,10 @@ class Polling:
         self._failures += 1
         own = min(self._settings.pause * 2.0 ** min(self._failures - 1, 8), self._settings.longest)
         words = _words(error)
+        if words is None and self._failures >= FEW:
+            words = (
+                f"Telegram gives no updates ({error.message}): Sayso tries again; look at the network if it stays so."
+            )
         if words != self.trouble:
             _log.warning("%s", words or f"Telegram gives no updates: {error.message}")
         self.trouble = words

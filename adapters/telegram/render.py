@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity, User
 
@@ -27,11 +28,11 @@ ADDRESS: Final = r"[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s<>\"]+"
 WEB: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 ACTIVE: Final = re.compile(
     rf"""
-    {ADDRESS}                                            # an address with its scheme
-  | [\w.+-]*@[\w.-]*\w                                   # a mention, an e-mail address
-  | (?<![\w/.])/[A-Za-z0-9_]+(?:@\w+)?(?![\w/.])         # a command
-  | [\#$](?=\w)\w+                                       # a tag
-  | (?:[\w-]+\.)+[^\W\d_]{{2,24}}\b(?:[/:?][^\s<>"]*)?   # a host name, or a file's name that looks like one
+    {ADDRESS}                                                        # an address with its scheme
+  | (?<![\w.+-])[\w.+-]{{0,64}}@[\w.-]{{0,64}}\w                     # a mention, an e-mail address
+  | (?<![\w/.])/[A-Za-z0-9_]{{1,64}}(?:@\w{{1,32}})?(?![\w/.])        # a command
+  | [\#$]\w{{1,256}}                                                 # a tag
+  | (?<![\w.-])(?:[\w-]{{1,63}}\.){{1,8}}[^\W\d_]{{2,24}}\b(?:[/:?][^\s<>"]*)?  # a host, or a file's name
     """,
     re.VERBOSE,
 )
@@ -47,20 +48,26 @@ class Payload:
     keyboard: InlineKeyboardMarkup | ForceReply | None = None
 
 
-def rendered(view: View) -> Payload:
-    """Draw a view."""
+def rendered(view: View, *, edit: bool = False) -> Payload:
+    """Draw a view. edit: of a message that is there, to which an edit can add no forced reply."""
     drawn = [Piece(piece.text) for piece in _all(view)] if view.plain else _all(view)
     text = "".join(piece.text for piece in drawn)
     lead = len(text) - len(text.lstrip())
     shift = utf16(text[:lead])
     text = text.strip()
     entities = [] if view.plain else _entities(drawn, shift, utf16(text))
-    return Payload(text, tuple(entities), _keyboard(view))
+    return Payload(text, tuple(entities), _keyboard(view, opened=not edit))
 
 
 def size(view: View) -> int:
     """Count a view's text as Telegram does: UTF-16 units, without what only formats it."""
-    return utf16("".join(piece.text for piece in _all(view)).strip())
+    called = "➤ " if view.prompt is not None and view.prompt.person and user(view.prompt.person) is not None else ""
+    parts = [*(_shown(block) for block in view.blocks if block.text), *_written_out(view)]
+    return utf16((called + "\n\n".join(parts)).strip())
+
+
+def _shown(block: Block) -> str:
+    return "".join(piece.text for piece in pieces(block.text)) if block.kind == "markdown" else block.text
 
 
 def _all(view: View) -> list[Piece]:
@@ -74,7 +81,18 @@ def _all(view: View) -> list[Piece]:
         if found and found[-1].text != " ":
             found.append(Piece("\n\n"))
         found += _block(block, notice=not view.of)
+    for words in _written_out(view):
+        found += [Piece("\n\n"), Piece(words, frozenset([Style("code")]))]
     return found
+
+
+def _written_out(view: View) -> list[str]:
+    """Addresses that Telegram takes on no button: those without a public name."""
+    return [f"{button.label}: {button.url}" for button in view.buttons if button.url and not _on_a_button(button)]
+
+
+def _on_a_button(button: Button) -> bool:
+    return button.url is None or "." in (urlsplit(button.url).hostname or "")
 
 
 def _block(block: Block, *, notice: bool) -> Iterable[Piece]:
@@ -153,12 +171,15 @@ def _entity(begin: int, end: int, style: Style) -> MessageEntity:
 # ── what can be pressed ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _keyboard(view: View) -> InlineKeyboardMarkup | ForceReply | None:
+def _keyboard(view: View, *, opened: bool) -> InlineKeyboardMarkup | ForceReply | None:
     """Buttons, with the reply opened where one is wanted (older servers do not know that and ignore it)."""
-    rows = [[_button(button) for button in row] for row in view.rows if row]
+    kept = [[button for button in row if _on_a_button(button)] for row in view.rows]
+    rows = [[_button(button) for button in row] for row in kept if row]
     if rows:
-        return InlineKeyboardMarkup(rows, api_kwargs={"force_reply": True} if view.prompt is not None else None)
-    if view.prompt is None:
+        return InlineKeyboardMarkup(
+            rows, api_kwargs={"force_reply": True} if opened and view.prompt is not None else None
+        )
+    if view.prompt is None or not opened:
         return None
     return ForceReply(
         selective=view.prompt.person is not None, input_field_placeholder=view.prompt.placeholder[:64] or None

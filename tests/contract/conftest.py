@@ -16,13 +16,14 @@ import pytest_asyncio
 from playwright.async_api import Browser
 
 from tests.adapters.discord.chats import discord
+from tests.adapters.telegram.chats import telegram
 from tests.adapters.web.page.window import chromium
 from tests.contract.bench import Bench, bench, narrow, wide
 from tests.contract.on_the_web import NOT_ON_THE_WEB
 from tests.contract.web import web_bench
 from tests.fakes import FakeChats
 
-PLATFORMS: list[Callable[[], FakeChats]] = [wide, narrow, discord]
+PLATFORMS: list[Callable[[], FakeChats]] = [wide, narrow, discord, telegram]
 HERE = Path(__file__).parent
 
 
@@ -70,5 +71,7 @@ async def made(request: pytest.FixtureRequest, redis_url: str, tmp_path: Path, l
         async with web_bench(redis_url, tmp_path, await late.browser()) as one:
             yield one
         return
-    async with bench(redis_url, tmp_path, [request.param()]) as one:
-        yield one
+    platform: FakeChats = request.param()
+    with platform as chats:
+        async with bench(redis_url, tmp_path, [chats]) as one:
+            yield one

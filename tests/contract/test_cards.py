@@ -11,7 +11,7 @@ from tests.proves import proves
 from tests.waiting import wait_until
 
 
-@proves("C01", "kit", "page")
+@proves("C01", "kit", "page", "telegram")
 async def test_a_question_is_shown_pressed_and_its_card_says_so(made: Bench) -> None:
     """Three presses of one button are one answer, and each hears the truth."""
     DID.clear()
@@ -31,7 +31,7 @@ async def test_a_question_is_shown_pressed_and_its_card_says_so(made: Bench) -> 
     assert DID == ["please"]
 
 
-@proves("C04", "kit", "page")
+@proves("C04", "kit", "page", "telegram")
 async def test_what_is_answered_elsewhere_has_no_live_buttons_here(made: Bench) -> None:
     made.hire(deploy)
     await made.write("please")
@@ -43,7 +43,7 @@ async def test_what_is_answered_elsewhere_has_no_live_buttons_here(made: Bench) 
     assert (await made.late(card, payload)).startswith("Already answered")
 
 
-@proves("C06", "kit", "page")
+@proves("C06", "kit", "page", "telegram")
 async def test_a_press_hears_the_truth_in_few_characters(made: Bench) -> None:
     """Accepted, already answered, canceled, unknown: each press has one answer, and it is true."""
     made.hire(deploy)
@@ -57,7 +57,7 @@ async def test_a_press_hears_the_truth_in_few_characters(made: Bench) -> None:
     assert "no such request" in await made.late(card, gone)
 
 
-@proves("C24", "kit", "page")
+@proves("C24", "kit", "page", "telegram")
 async def test_each_of_two_questions_gets_its_own_answer(made: Bench) -> None:
     made.hire(two)
     await made.write("please")
@@ -67,7 +67,7 @@ async def test_each_of_two_questions_gets_its_own_answer(made: Bench) -> None:
     await made.says("file A, branch A.")
 
 
-@proves("C25", "kit", "page")
+@proves("C25", "kit", "page", "telegram")
 async def test_pressing_one_card_decides_that_one(made: Bench) -> None:
     made.hire(both)
     await made.write("please")
@@ -78,7 +78,7 @@ async def test_pressing_one_card_decides_that_one(made: Bench) -> None:
     await made.final(deleting, "Denied by Ann")
 
 
-@proves("C31", "kit", "page")
+@proves("C31", "kit", "page", "telegram")
 async def test_answers_find_their_questions_in_reverse_and_over_a_restart(made: Bench) -> None:
     made.hire(both)
     await made.write("please")
@@ -89,8 +89,8 @@ async def test_answers_find_their_questions_in_reverse_and_over_a_restart(made: 
     await made.says("list True, delete False.")
 
 
-@proves("C44", "kit", "page")
-@proves("C46", "kit", "page")
+@proves("C44", "kit", "page", "telegram")
+@proves("C46", "kit", "page", "telegram")
 async def test_the_first_press_after_a_restart_counts(made: Bench) -> None:
     """Nothing that an adapter remembers decides: the broker does."""
     made.hire(where)
@@ -118,7 +118,7 @@ async def test_a_press_on_a_message_nobody_remembers_works_and_is_adopted(made: 
     await made.says("To staging.")
 
 
-@proves("C45", "kit")
+@proves("C45", "kit", "telegram")
 async def test_every_kind_of_control_wakes_the_run(made: Bench) -> None:
     """Buttons, toggles with Done, a form filled in step by step, a written text."""
 
@@ -158,7 +158,7 @@ async def test_every_kind_of_control_wakes_the_run(made: Bench) -> None:
     await made.says("green egg+jam l Zoë because")
 
 
-@proves("C34", "kit", "page")
+@proves("C34", "kit", "page", "telegram")
 async def test_a_written_answer_is_the_answer(made: Bench) -> None:
     made.hire(what)
     await made.write("please")

@@ -17,8 +17,8 @@ async def brief(run: Run, message: str) -> str:
     return "Ran."
 
 
-@proves("C15", "kit", "page")
-@proves("C17", "kit", "page")
+@proves("C15", "kit", "page", "telegram")
+@proves("C17", "kit", "page", "telegram")
 async def test_a_press_on_an_expired_question_is_final_and_the_chat_says_why(made: Bench) -> None:
     """Nothing runs, the buttons are gone, nothing is tried again after a restart; other messages go on."""
     DID.clear()
@@ -43,7 +43,7 @@ async def test_a_press_on_an_expired_question_is_final_and_the_chat_says_why(mad
     assert DID == []
 
 
-@proves("C16", "kit")
+@proves("C16", "kit", "telegram")
 async def test_a_late_press_before_the_sweeper_came_is_late_all_the_same(made: Bench) -> None:
     made.hire(brief)
     await made.write("please")
@@ -56,7 +56,7 @@ async def test_a_late_press_before_the_sweeper_came_is_late_all_the_same(made: B
     await made.final(card, "Nobody answered in time")
 
 
-@proves("C64", "kit")
+@proves("C64", "kit", "telegram")
 async def test_cancel_asks_and_then_everything_of_the_question_goes(made: Bench) -> None:
     made.hire(deploy)
     await made.write("please")
@@ -80,7 +80,7 @@ async def test_cancel_asks_and_then_everything_of_the_question_goes(made: Bench)
     assert not (await made.pending())
 
 
-@proves("C64", "kit", "page")
+@proves("C64", "kit", "page", "telegram")
 async def test_cancel_by_a_command_closes_the_card(made: Bench) -> None:
     made.hire(deploy)
     await made.write("please")
@@ -122,7 +122,7 @@ async def test_the_receipt_goes_from_recorded_to_acted_on(made: Bench) -> None:
     await made.final(card, "acted on")
 
 
-@proves("C131", "kit")
+@proves("C131", "kit", "telegram")
 async def test_always_is_for_exactly_this_call_and_can_be_taken_back(made: Bench) -> None:
     async def shell(run: Run, message: str) -> str:
         arguments: dict[str, Json] = {"command": message}

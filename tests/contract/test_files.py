@@ -22,7 +22,7 @@ INNER = (
 )
 
 
-@proves("C123", "kit")
+@proves("C123", "kit", "telegram")
 async def test_files_are_kept_under_safe_names_and_none_overwrites_another(made: Bench) -> None:
     got: list[bytes] = []
 
@@ -49,7 +49,7 @@ async def test_a_file_that_is_too_large_is_refused_in_words(made: Bench) -> None
         await desk.file(HOME, "big", b"x" * 1_000_001, ANN)
 
 
-@proves("C124", "kit")
+@proves("C124", "kit", "telegram")
 async def test_addresses_are_refused_in_words_and_never_fetched(made: Bench) -> None:
     """Nothing in the kit opens an address: not one from a person, not one in what an agent says."""
 
@@ -61,7 +61,7 @@ async def test_addresses_are_refused_in_words_and_never_fetched(made: Bench) -> 
         answer = await made.platform.write(ANN, HOME, "see", links=(address,))
         assert answer is not None
         assert answer.text.startswith("I do not open links")
-    await made.says("![image](http://169.254.169.254/x)")
+    await made.says("http://169.254.169.254/x")
 
 
 async def test_a_file_of_an_agent_arrives_as_a_file_or_is_said_to_be_elsewhere(made: Bench) -> None:

@@ -32,7 +32,7 @@ async def asked(made: Bench, **how: object) -> None:
     await made.write("please")
 
 
-@proves("C49", "kit")
+@proves("C49", "kit", "telegram")
 async def test_payloads_are_short_whatever_the_names_are(made: Bench) -> None:
     """The fake platform notes every payload over 64 bytes; the full value comes back."""
     long = "🦜 " * 100 + "Ж" * 60
@@ -48,7 +48,7 @@ async def test_payloads_are_short_whatever_the_names_are(made: Bench) -> None:
     await made.says(f"Took {len(long) + 1}.")
 
 
-@proves("C50", "kit", "page")
+@proves("C50", "kit", "page", "telegram")
 async def test_markup_is_readable_character_for_character(made: Bench) -> None:
     await asked(made, command=MARKUP)
     card = await made.card("May I?")
@@ -65,7 +65,7 @@ async def test_what_is_refused_as_markup_goes_out_plain(made: Bench) -> None:
     assert made.chats[0].cards(HOME)[-1].view.plain
 
 
-@proves("C51", "kit")
+@proves("C51", "kit", "telegram")
 async def test_an_edit_to_the_same_is_as_good_as_done(made: Bench) -> None:
     await asked(made, command="ls")
     card = await made.card("May I?")
@@ -81,7 +81,7 @@ async def test_an_edit_to_the_same_is_as_good_as_done(made: Bench) -> None:
     assert card.shown == shown
 
 
-@proves("C52", "kit", "page")
+@proves("C52", "kit", "page", "telegram")
 async def test_long_questions_are_shown_whole_with_the_buttons_last(made: Bench) -> None:
     """Counted in the platform's own unit; in parts, or with the whole text as a file."""
     for number, message in enumerate(["word " * 300, "!." * 800, "🦜" * 700, "x" * 9_000]):
@@ -107,7 +107,7 @@ async def test_long_questions_are_shown_whole_with_the_buttons_last(made: Bench)
             one.gone = True
 
 
-@proves("C55", "kit")
+@proves("C55", "kit", "telegram")
 async def test_long_options_are_listed_in_full_and_numbered(made: Bench) -> None:
     start = "The same long beginning of every option " * 3
     options = [f"{start}{end}" for end in ("one", "two", "three", "four")]
@@ -146,7 +146,7 @@ async def test_many_options_are_turned_page_by_page_and_none_is_missing(made: Be
     await made.says("Took option 20.")
 
 
-@proves("C56", "kit")
+@proves("C56", "kit", "telegram")
 async def test_blank_options_are_left_out_and_equal_ones_stay_two(made: Bench) -> None:
     async def ask(run: Run, message: str) -> str:
         options = [
@@ -167,7 +167,7 @@ async def test_blank_options_are_left_out_and_equal_ones_stay_two(made: Bench) -
     await made.says("Took 2.")
 
 
-@proves("C58", "kit", "page")
+@proves("C58", "kit", "page", "telegram")
 async def test_the_whole_subject_is_shown_or_there_is_no_approve(made: Bench) -> None:
     command = "echo " + "x" * 1_250 + " && rm -rf / --no-preserve-root --please"
     await asked(made, command=command)
@@ -177,7 +177,7 @@ async def test_the_whole_subject_is_shown_or_there_is_no_approve(made: Bench) ->
     assert "Approve" in card.labels
 
 
-@proves("C58", "kit")
+@proves("C58", "kit", "telegram")
 async def test_what_cannot_be_shown_whole_cannot_be_approved(made: Bench) -> None:
     """A command of 100,000 characters: a file where there are files, else the dashboard; Deny stays."""
     await asked(made, command="x" * 100_000)
@@ -196,7 +196,7 @@ def test_an_approval_of_nothing_is_refused_at_its_creation() -> None:
     assert isinstance(normal(Question(fields=(ConfirmField(),), subject=Subject(tool=" "))), Refusal)
 
 
-@proves("C59", "kit", "page")
+@proves("C59", "kit", "page", "telegram")
 async def test_what_deceives_the_eye_is_written_out(made: Bench) -> None:
     hidden = "ls \u202e\u200b\U000e0041\r\x1b[2K" + "\u2003" * 500
     trick = hidden + "&& rm -rf /" + " " * 40 + f"# {GREETING[:6]}{GREETING[7:]}"
@@ -218,7 +218,7 @@ async def test_what_deceives_the_eye_is_written_out(made: Bench) -> None:
     assert ran == [trick]
 
 
-@proves("C118", "kit")
+@proves("C118", "kit", "telegram")
 async def test_a_long_reply_comes_whole_and_the_question_after_it_is_not_stuck(made: Bench) -> None:
     short, long = "A line of text.\n" * 100, "```python\n" + "print('hello')\n" * 13_000 + "```\n"
 
@@ -241,7 +241,7 @@ async def test_a_long_reply_comes_whole_and_the_question_after_it_is_not_stuck(m
         assert sum(part.count("print('hello')") for part in parts) >= 12_000
 
 
-@proves("C135", "kit")
+@proves("C135", "kit", "telegram")
 async def test_untrusted_text_is_shown_as_text(made: Bench) -> None:
     """Nothing of it becomes a link or a button; what it says stands there as it is."""
     evil = "<img src=x onerror=alert(1)> <script>x</script> [here](javascript:alert(1))"

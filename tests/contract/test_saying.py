@@ -10,7 +10,7 @@ from tests.proves import proves
 from tests.waiting import wait_until
 
 
-@proves("C07", "kit")
+@proves("C07", "kit", "telegram")
 async def test_another_member_presses_and_nothing_changes(made: Bench) -> None:
     """The owner's run in a group: somebody else who is no approver is refused, and she can still answer."""
     made.doors.set((ANN.id, EVE.id))
@@ -26,7 +26,7 @@ async def test_another_member_presses_and_nothing_changes(made: Bench) -> None:
     assert (await made.press(card, "Approve")).text == "Accepted."
 
 
-@proves("C08", "kit")
+@proves("C08", "kit", "telegram")
 async def test_an_empty_list_of_people_means_nobody_in_a_group(made: Bench) -> None:
     made.doors.set(())
     made.hire(deploy)
@@ -37,7 +37,7 @@ async def test_an_empty_list_of_people_means_nobody_in_a_group(made: Bench) -> N
     assert not await made.runs(GROUP)
 
 
-@proves("C09", "kit")
+@proves("C09", "kit", "telegram")
 async def test_small_talk_in_a_group_is_not_consent(made: Bench) -> None:
     made.hire(deploy)
     await made.write("please", place=GROUP)
@@ -58,7 +58,7 @@ async def test_in_a_private_chat_a_bare_yes_approves_the_only_question(made: Ben
     await made.final(card, "Approved by Ann")
 
 
-@proves("C11", "kit")
+@proves("C11", "kit", "telegram")
 async def test_what_others_write_in_a_group_is_not_the_answer(made: Bench) -> None:
     made.hire(what)
     await made.write("please", place=GROUP)
@@ -69,7 +69,7 @@ async def test_what_others_write_in_a_group_is_not_the_answer(made: Bench) -> No
     await made.says("You said: a parrot.", place=GROUP)
 
 
-@proves("C14", "kit", "page")
+@proves("C14", "kit", "page", "telegram")
 async def test_only_an_explicit_yes_is_a_yes(made: Bench) -> None:
     made.hire(deploy)
     await made.write("please")
@@ -82,7 +82,7 @@ async def test_only_an_explicit_yes_is_a_yes(made: Bench) -> None:
     assert request.state == "open"
 
 
-@proves("C21", "kit", "page")
+@proves("C21", "kit", "page", "telegram")
 async def test_the_id_on_the_card_is_the_id_that_commands_take(made: Bench) -> None:
     made.hire(deploy)
     await made.write("please")
@@ -93,7 +93,7 @@ async def test_the_id_on_the_card_is_the_id_that_commands_take(made: Bench) -> N
     await made.final(card, "Approved by Ann")
 
 
-@proves("C26", "kit")
+@proves("C26", "kit", "telegram")
 async def test_a_bare_yes_to_two_questions_asks_which_one(made: Bench) -> None:
     made.hire(both)
     await made.write("please")
@@ -109,7 +109,7 @@ async def test_a_bare_yes_to_two_questions_asks_which_one(made: Bench) -> None:
     await wait_until(lambda: len([one for one in made.chats[0].cards(HOME) if "Delete?" in one.text]) >= 3)
 
 
-@proves("C28", "kit", "page")
+@proves("C28", "kit", "page", "telegram")
 async def test_a_reply_to_a_closed_card_hears_what_stands_and_touches_nothing_else(made: Bench) -> None:
     async def twice(run: Run, message: str) -> str:
         await approved(run, "first")
@@ -127,8 +127,8 @@ async def test_a_reply_to_a_closed_card_hears_what_stands_and_touches_nothing_el
     assert [one.question.title for one in await made.pending()] == ["Second?"]
 
 
-@proves("C33", "kit", "page")
-@proves("C35", "kit", "page")
+@proves("C33", "kit", "page", "telegram")
+@proves("C35", "kit", "page", "telegram")
 async def test_text_that_fits_no_option_is_answered_with_the_options(made: Bench) -> None:
     made.hire(where)
     await made.write("please")
@@ -161,7 +161,7 @@ async def test_own_words_count_where_they_are_offered(made: Bench) -> None:
     await made.says("Taken: something else")
 
 
-@proves("C36", "kit")
+@proves("C36", "kit", "telegram")
 async def test_commands_act_as_commands_while_a_text_is_asked(made: Bench) -> None:
     made.hire(what)
     await made.write("please")
@@ -174,7 +174,7 @@ async def test_commands_act_as_commands_while_a_text_is_asked(made: Bench) -> No
     await made.says("You said: /unknown is my answer.")
 
 
-@proves("C38", "kit")
+@proves("C38", "kit", "telegram")
 async def test_an_edit_changes_nothing_and_says_so(made: Bench) -> None:
     made.hire(what)
     await made.write("please")

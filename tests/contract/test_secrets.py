@@ -11,6 +11,7 @@ from core.agent import Run
 from tests.contract.bench import GROUP, HOME, LINK, Bench
 from tests.proves import proves
 from tests.redis_server import RedisServer
+from tests.waiting import wait_until
 
 MARKER = "S3cr3t-MARKER-42"
 
@@ -38,9 +39,9 @@ def everything(server: RedisServer) -> str:
     return "\n".join(out)
 
 
-@proves("C126", "kit", "page")
-@proves("C127", "kit", "page")
-@proves("C128", "kit", "page")
+@proves("C126", "kit", "page", "telegram")
+@proves("C127", "kit", "page", "telegram")
+@proves("C128", "kit", "page", "telegram")
 @pytest.mark.parametrize("words", [MARKER, f"the token is {MARKER}", f"/canel {MARKER}", f"/answer q0 {MARKER}"])
 async def test_what_is_written_instead_of_a_secret_is_kept_nowhere(
     made: Bench, words: str, redis: RedisServer, caplog: pytest.LogCaptureFixture
@@ -56,13 +57,13 @@ async def test_what_is_written_instead_of_a_secret_is_kept_nowhere(
         assert answer is not None
         assert "not kept" in answer.text
     await made.says("not kept")
-    assert not [text for text in made.chats[0].texts(HOME) if MARKER in text]
+    await wait_until(lambda: not [text for text in made.chats[0].texts(HOME) if MARKER in text])
     assert MARKER not in everything(redis)
     assert MARKER not in caplog.text
     assert (await made.request(request.id)).state == "open"
 
 
-@proves("C127", "kit")
+@proves("C127", "kit", "telegram")
 async def test_a_message_that_cannot_be_deleted_is_said_to_be_so(made: Bench) -> None:
     made.hire(ask)
     await made.write("please")
@@ -72,7 +73,7 @@ async def test_a_message_that_cannot_be_deleted_is_said_to_be_so(made: Bench) ->
     await made.says("change the secret")
 
 
-@proves("C127", "kit")
+@proves("C127", "kit", "telegram")
 async def test_a_secret_is_asked_for_by_a_link_in_private_and_never_in_a_group(made: Bench) -> None:
     made.hire(ask)
     await made.write("please", place=GROUP)

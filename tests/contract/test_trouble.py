@@ -24,6 +24,7 @@ async def test_a_question_whose_sending_is_unclear_is_shown_again_and_both_cards
     await made.write("please")
     await made.card("Where to?")
     await wait_until(lambda: made.chats[0].calls["post"] >= 2)
+    await made.settled()
     cards = [one for one in made.chats[0].cards(HOME) if "Where to?" in one.text]
     assert len(cards) == (1 if made.chats[0].limits.repeats else 2)
     await made.press(cards[0], "staging")
@@ -46,7 +47,7 @@ async def test_a_text_whose_sending_is_unclear_is_not_sent_twice(made: Bench) ->
     assert made.chats[0].texts(HOME).count("Only once.") == 1
 
 
-@proves("C107", "kit")
+@proves("C107", "kit", "telegram")
 async def test_a_chat_that_is_told_to_wait_is_left_alone_and_others_are_not(made: Bench) -> None:
     """The fake platform notes every call to a chat that has to wait; nothing is lost, all comes once."""
 
@@ -70,8 +71,8 @@ async def test_a_chat_that_is_told_to_wait_is_left_alone_and_others_are_not(made
     assert texts.index("First words.") < texts.index("To on.")
 
 
-@proves("C50", "kit")
-@proves("C63", "kit")
+@proves("C50", "kit", "telegram")
+@proves("C63", "kit", "telegram")
 async def test_a_blocked_bot_is_a_fact_on_the_question_and_no_loop(made: Bench) -> None:
     made.hire(where)
     made.chats[0].blocked.add(HOME)
@@ -113,7 +114,7 @@ async def events(made: Bench, request: str):
         yield event.data
 
 
-@proves("C63", "kit")
+@proves("C63", "kit", "telegram")
 async def test_a_chat_with_a_new_id_keeps_its_question(made: Bench) -> None:
     made.hire(what)
     await made.write("please")
