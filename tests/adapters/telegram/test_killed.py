@@ -20,11 +20,12 @@ ROUNDS = 20
 
 
 def fetched(telegram: TelegramServer, update: Update) -> Callable[[], bool]:
-    """Whether an update was given to a poll."""
+    """Whether an update was given to a poll, and another poll came after it: it may have confirmed the first."""
 
     def there() -> bool:
-        answers = [call.answer for call in telegram.calls("getUpdates")]
-        return any(f"'update_id': {update.id}" in str(answer) for answer in answers)
+        answers = [str(call.answer) for call in telegram.calls("getUpdates") if call.answer is not None]
+        given = [f"'update_id': {update.id}" in answer for answer in answers]
+        return True in given and len(given) > given.index(True) + 1
 
     return there
 
