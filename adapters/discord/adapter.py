@@ -43,6 +43,7 @@ LIMITS = Limits(
     send_timeout=60.0,
 )
 NOT_YET = Refused("later", "Discord is not connected yet", 0.5)
+SEND = "/channels/{channel_id}/messages"
 NO_PLACE = Refused("final", "this is no place on Discord")
 
 
@@ -132,16 +133,21 @@ class Discord:
         calls, channel = self._to(place)
         if not isinstance(calls, Calls):
             return calls
-        return await calls.sent("POST", "/channels/{channel_id}/messages", body, channel_id=channel)
+        found = await calls.sent("POST", SEND, body, channel_id=channel)
+        who = render.person(view)
+        if isinstance(found, Refused) and found.kind == "final" and who is not None and parent_of(place) is not None:
+            return await calls.privately(who, body) or found
+        return found
 
     async def edit(self, place: str, message: str, view: View) -> Outcome:
         """Make a card show a view; an archived thread is opened for it."""
         calls, channel = self._to(place)
         if not isinstance(calls, Calls):
             return calls
+        channel, message = _elsewhere(channel, message)
         if not message.isdecimal():
             return Refused("gone", "this is no message on Discord")
-        route = "/channels/{channel_id}/messages/{message_id}"
+        route = f"{SEND}/{{message_id}}"
         body = render.card(view)
         found = await calls.sent("PATCH", route, body, channel_id=channel, message_id=message)
         if isinstance(found, Refused) and found.reason.endswith(f"({ARCHIVED})"):
@@ -154,8 +160,8 @@ class Discord:
         calls, channel = self._to(place)
         if not isinstance(calls, Calls):
             return calls
-        route = "/channels/{channel_id}/messages/{message_id}"
-        return await calls.sent("DELETE", route, channel_id=channel, message_id=message)
+        channel, message = _elsewhere(channel, message)
+        return await calls.sent("DELETE", f"{SEND}/{{message_id}}", channel_id=channel, message_id=message)
 
     async def typing(self, place: str) -> None:
         """Show that something is being written."""
@@ -184,3 +190,9 @@ class Discord:
 def _once(nonce: str) -> dict[str, Json]:
     """Let Discord recognise a send that is repeated; a nonce has at most 25 characters."""
     return {"nonce": hashlib.sha256(nonce.encode()).hexdigest()[:24], "enforce_nonce": True}
+
+
+def _elsewhere(channel: int, message: str) -> tuple[int, str]:
+    """Where a message stands: one that could not be shown in its thread names the direct chat that it went to."""
+    direct, slash, id = message.partition("/")
+    return (int(direct), id) if slash and direct.isdecimal() else (channel, message)

@@ -62,6 +62,24 @@ class Calls:
         """Call a route that makes or changes a message."""
         return await self._outcome(self.raw(method, path, body, **names), str(names.get("message_id", "")))
 
+    async def privately(self, person: str, body: Mapping[str, Json]) -> Outcome | None:
+        """Send a message to somebody directly instead; None where that is not possible either.
+
+        Its id names the direct chat, too: `<channel>/<message>`.
+        """
+        try:
+            made = await self.raw("POST", "/users/@me/channels", {"recipient_id": person})
+        except (discord.DiscordException, aiohttp.ClientError, OSError) as error:
+            _log.info("no direct chat with %s: %s", person, type(error).__name__)
+            return None
+        channel = made.get("id") if isinstance(made, dict) else None
+        if not isinstance(channel, str):
+            return None
+        found = await self.sent("POST", "/channels/{channel_id}/messages", dict(body), channel_id=channel)
+        if isinstance(found, Refused) and found.kind == "final":
+            return None
+        return Sent(f"{channel}/{found.message}") if isinstance(found, Sent) else found
+
     async def upload(self, channel: int, name: str, content: bytes, body: Mapping[str, Json]) -> Outcome:
         """Send a file."""
         route = Route("POST", "/channels/{channel_id}/messages", channel_id=channel)

@@ -233,3 +233,41 @@ async def test_a_server_where_no_thread_may_be_begun_is_answered_in_the_channel_
         card = await wire.card("Where to?", room)
         wire.ann.replies(card, "staging")
         await wire.says("To staging.", room)
+
+
+async def test_a_front_end_killed_between_send_and_ledger_shows_no_second_card(redis_url: str, tmp_path: Path) -> None:
+    """Discord had the message when we died: sent again under its nonce it is the same one, and its buttons work."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(where)
+        held = wire.there.fail_next("send", held="late")
+        wire.ann.says(wire.ann.dm, "go")
+        await held.reached.wait()
+        await wait_until(lambda: wire.there.ours(wire.ann.dm))
+        await wire.down()
+        held.release()
+        await wire.up()
+        await wait_until(lambda: len(wire.there.calls("send")) >= 2)
+        (card,) = wire.there.ours(wire.ann.dm)
+        wire.ann.presses(card, "staging")
+        await wire.final(card, "staging")
+        await wire.says("To staging.")
+
+
+async def test_a_question_for_a_locked_thread_goes_to_the_person_directly(redis_url: str, tmp_path: Path) -> None:
+    async def ask(run: Run, message: str) -> str:
+        await run.choose("Where to?", ["staging", "production"])
+        return f"At {await run.choose('When?', ['now', 'later'])}."
+
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(ask)
+        thread = await wire.thread(wire.room())
+        await wire.card("Where to?", thread)
+        ann = Person(id=f"dc:{wire.ann.id}", name="Ann")
+        await wait_until(lambda: "answer" in wire.there.commands)
+        (request,) = (await wire.broker.pending(ann)).requests
+        wire.there.archive(thread, locked=True)
+        wire.ann.slash(wire.ann.dm, "answer", id=request.id, text="staging")
+        card = await wire.card("When?")
+        wire.ann.presses(card, "now")
+        await wire.final(card, "Answered “now” by Ann on Discord")
+        assert (await wire.run(thread)).state == "completed"
