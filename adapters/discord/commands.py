@@ -26,6 +26,9 @@ WORDS: Final[Mapping[str, str]] = {
     "agent": "See the agents, or choose one",
     "grants": "Remembered approvals",
     "jobs": "Background jobs",
+    "stop": "End the tasks of everybody (for owners)",
+    "freeze": "Let nothing begin until it is taken back (for owners)",
+    "thaw": "Let tasks begin again (for owners)",
     "help": "How this works",
     "pair": "Link this account, or enter the code of another one",
 }
@@ -36,6 +39,16 @@ OPTIONS: Final[Mapping[str, tuple[dict[str, Json], ...]]] = {
     "pause": (ID,),
     "resume": (ID,),
     "abort": (ID,),
+    "stop": (
+        {
+            "type": 3,
+            "name": "what",
+            "description": "Everything",
+            "required": True,
+            "choices": [{"name": "all", "value": "all"}],
+        },
+    ),
+    "freeze": ({"type": 3, "name": "reason", "description": "Why"},),
     "approve": (ID,),
     "deny": (ID, {"type": 3, "name": "reason", "description": "Why not"}),
     "answer": (

@@ -7,6 +7,7 @@ import pytest
 from adapters.discord import commands, modals, parse, places, render
 from adapters.discord.settings import Settings
 from adapters.platform import Ask, Block, Button, Choice, Form, View
+from core.life.commands import COMMANDS
 
 TWO = (Choice(label="small", value="0"), Choice(label="big", value="1"))
 TWELVE = tuple(Choice(label=str(n), value=str(n)) for n in range(12))
@@ -89,6 +90,11 @@ def test_what_people_do_is_read_from_raw_data() -> None:
         "deny", {"id": "q1", "reason": "no"}
     )
     assert commands.argument("deny", {"reason": "no", "id": "q1"}) == "q1 no"
+
+
+def test_every_command_is_a_slash_command() -> None:
+    names = {str(one["name"]) for one in commands.definitions()}
+    assert COMMANDS - names == {"start"}
 
 
 def test_commands_are_registered_only_when_they_differ() -> None:
