@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do $$p
 # uv when it is there (seconds), pip otherwise; both check every hash of the lock.
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 
-.PHONY: help setup run test check format bench lock clean tools
+.PHONY: help setup run test check format bench chaos lock clean tools
 
 help: ## List what make can do
 	@grep -hE '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -38,6 +38,9 @@ format: .venv/.ready-dev ## Format and mend what can be mended
 
 bench: .venv/.ready-dev ## Print the figures the design promises, beside their floor
 	$(BIN)/python -m bench
+
+chaos: .venv/.ready-dev ## Kill, cut and stop everything at random for MINUTES=10, and check that all is well
+	$(BIN)/python -m tests.faults.chaos --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
 
 lock: ## Write the locks anew from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml $(LOCK) -o requirements.txt

@@ -212,6 +212,7 @@ _ON: Final[dict[Surface, str]] = {
         "C49 C50 C51 C52 C54 C55 C56 C58 C59 C61 C63 C64 C102 C103 C104 C105 C107 C108 C118 C123 C124 C126 C127 C128 "
         "C131 C135"
     ),
+    "process": "C64 C72 C73 C75",
 }
 
 

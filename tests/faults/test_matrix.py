@@ -30,6 +30,7 @@ from core.tree import living
 from core.worker import Worker
 from tests.faults import moving
 from tests.gateway.shell import BASE, Shell
+from tests.proves import proves
 from tests.waiting import wait_until
 from tests.workshop import ANN, Workshop
 
@@ -184,6 +185,9 @@ async def holds(cell: Cell, verb: Verb, before: list[str]) -> None:
     assert isinstance(await cell.shop.broker.delete(record.conversation, ANN), Deleted)
 
 
+@proves("C64", "process")
+@proves("C72", "process")
+@proves("C75", "process")
 @pytest.mark.parametrize("verb", VERBS)
 async def test_wherever_a_run_is_it_ends_and_stays_ended(
     verb: Verb, shop: Workshop, template: Template, tmp_path: Path

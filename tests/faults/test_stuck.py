@@ -10,6 +10,7 @@ from core.broker import open_broker
 from core.life.draft import Spans
 from core.tree import living
 from tests.gateway.shell import Shell, children
+from tests.proves import proves
 from tests.waiting import wait_until
 from tests.workshop import ANN, Workshop
 
@@ -68,6 +69,7 @@ async def test_a_busy_loop_costs_its_worker_and_nothing_else(redis_url: str, tmp
         assert (tmp_path / "target").read_text("utf-8") == "Bob\n"
 
 
+@proves("C73", "process")
 async def test_a_hanging_thread_is_fenced_at_once_and_its_worker_replaced(redis_url: str, tmp_path: Path) -> None:
     async with everything(redis_url, tmp_path) as (shop, worker):
         run = await shop.say(f"hang {tmp_path}", to="blocking")

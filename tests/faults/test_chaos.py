@@ -1,0 +1,11 @@
+"""Everything at once, for a while, with fixed seeds; `make chaos MINUTES=10` goes on longer."""
+
+import pytest
+
+from tests.faults.chaos import rage
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+async def test_whatever_happens_to_the_processes_no_run_is_lost_stuck_or_done_twice(seed: int) -> None:
+    happened = await rage(seed, 25.0)
+    assert happened.get("begin", 0) > 3, happened
