@@ -28,6 +28,7 @@ COMMANDS: Final = (
     ("cancel", "End a task"),
     ("pause", "Keep a task for later"),
     ("resume", "Go on with a paused task"),
+    ("stop", "Cancel every task: /stop all"),
     ("new", "Begin a new conversation"),
     ("agent", "Choose another agent"),
     ("approve", "Say yes: /approve ID"),
