@@ -11,6 +11,9 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do $$p
 # uv when it is there (seconds), pip otherwise; both check every hash of the lock.
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 
+# Test processes: many tests wait for other processes, so one more than this machine's two cores.
+JOBS ?= 3
+
 .PHONY: help setup run test check format bench chaos lock clean tools
 
 help: ## List what make can do
@@ -23,7 +26,7 @@ run: setup ## Start Sayso: page, agent and a private store
 	@exec $(BIN)/sayso up
 
 test: tools check ## Install what tests need, check, then run every test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 check: .venv/.ready-dev ## Lint, format, types, import contracts, Lua
 	$(BIN)/ruff check .
