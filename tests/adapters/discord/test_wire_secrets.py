@@ -36,7 +36,7 @@ async def test_a_secret_given_by_a_form_is_found_nowhere(
         wire.ann.presses(card, "Enter it here")
         await wait_until(lambda: wire.ann.modals)
         wire.ann.submits(wire.ann.modals[-1], {wire.ann.modals[-1].fields[0]: MARKER})
-        await wire.final(card, "received")
+        await wire.final(card, "Received by Ann")
         await wire.says(f"Got {len(MARKER)} characters.")
         assert not [one for one in wire.there.messages(wire.ann.dm) if MARKER in "".join(one.shown)]
         assert not [call for call in wire.there.calls("send") if MARKER in str(call.body)]
