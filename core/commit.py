@@ -15,6 +15,7 @@ from core.life.draft import Draft, Spans, decide
 from core.life.result import Result
 from core.model import fresh
 from core.store import Store
+from core.tally import Tally
 from core.writing import call
 
 R = TypeVar("R", bound=Result)
@@ -34,6 +35,7 @@ class Committer:
     def __init__(self, store: Store, spans: Spans) -> None:
         self._store = store
         self._spans = spans
+        self.tally = Tally()
         self.commits = 0
         self.races = 0
         self.fenced = 0
@@ -75,6 +77,11 @@ class Committer:
                 return lost
             kept = False
         return Refusal("contended", "too many others change this at the same moment: try again")
+
+    def told(self) -> Tally:
+        """What this process counted so far."""
+        self.tally.commits, self.tally.races, self.tally.fenced = self.commits, self.races, self.fenced
+        return self.tally
 
     async def _gather(self, partition: int, first: Ref, view: dict[Ref, Stored]) -> None:
         """Read a document that is not kept, and then those around it."""
@@ -120,6 +127,7 @@ class Committer:
         outcome = await store.link.commit(keys, argv, oom=decision.spare)
         store.heard(outcome.now_ms)
         if outcome.word == "OK":
+            self.tally.note(decision.puts, decision.effects)
             for ref, model in decision.puts.items():
                 store.remember(partition, ref, Stored(id, model) if model is not None else ABSENT)
             if seqs is not None:

@@ -56,6 +56,7 @@ Account = Literal[
     "ticket",
     "vault",
     "key",
+    "tally",
 ]
 
 LETTERS: dict[Kind, str] = {

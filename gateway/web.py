@@ -29,6 +29,7 @@ from core.sweeper import Sweeper
 from gateway import agents, health, logging, opening, wiring
 from gateway.cannot_start import CannotStart
 from gateway.collector import calm_collector
+from gateway.figures import owed, tallied
 from gateway.opening import Front
 from gateway.settings import Settings
 from gateway.upkeep import keep_audit
@@ -79,6 +80,7 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
         await stack.enter_async_context(sweeper)
         await stack.enter_async_context(wiring.reaper(settings, broker))
         await stack.enter_async_context(hub)
+        await stack.enter_async_context(tallied(broker, "web"))
         options = Options(
             version=wiring.version(),
             agent=agents.default(settings, "web"),
@@ -107,6 +109,7 @@ async def front(settings: Settings, broker: Broker, port: int) -> AsyncGenerator
             wiring.tickets(settings, broker),
             lambda: health.checks(broker, known, wanted),
             [one for front in fronts if (one := _called(broker, front)) is not None],
+            lambda: owed(broker, [one.prefix for one in known]),
         )
 
 

@@ -15,6 +15,7 @@ from core.worker import Worker
 from gateway import agents, wiring
 from gateway.cannot_start import CannotStart
 from gateway.collector import calm_collector
+from gateway.figures import tallied
 from gateway.settings import Settings
 from gateway.signals import on_signals
 from gateway.stdin import watch_stdin
@@ -47,6 +48,7 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
             stack.callback(watch_stdin(stop))
         broker = await stack.enter_async_context(wiring.opened(settings, name="sayso-worker"))
         lease = await stack.enter_async_context(Lease(broker, "worker", span=settings.lease))
+        await stack.enter_async_context(tallied(broker, "worker"))
         files = wiring.files(settings)
         await stack.enter_async_context(files_kept(files))
         pausing = frozenset(name for name, one in known.items() if not goes_on(one))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from fastapi import APIRouter
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -48,6 +51,17 @@ class Figures:
         self.commits = Gauge("sayso_commits", "Commits by this process", registry=self.registry)
         self.races = Gauge("sayso_lost_races", "Commits that were decided again", registry=self.registry)
         self.fenced = Gauge("sayso_fenced_writes", "Writes refused under an old fence", registry=self.registry)
+
+
+class Gathered(Collector):
+    """Figures that were read already."""
+
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterable[Metric]:
+        """Give them."""
+        return self._metrics
 
 
 class Counting:
@@ -102,4 +116,9 @@ async def metrics(request: Request, web: Parts, who: Admin) -> Response:
     figures.commits.set(committer.commits)
     figures.races.set(committer.races)
     figures.fenced.set(committer.fenced)
-    return Response(generate_latest(figures.registry), media_type=CONTENT_TYPE_LATEST)
+    text = generate_latest(figures.registry)
+    if web.owed is not None:
+        everywhere = CollectorRegistry()
+        everywhere.register(Gathered(await web.owed()))
+        text += generate_latest(everywhere)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from prometheus_client.core import Metric
 from starlette.requests import HTTPConnection
 
 from adapters.web.attached import Attached
@@ -56,7 +57,10 @@ class Check(Protocol):
 
 @dataclass(frozen=True)
 class Web:
-    """The parts that routes use. checks: what the whole process knows about its health. called: what platforms call."""
+    """The parts that routes use. checks: what the whole process knows about its health. called: what platforms call.
+
+    owed: figures of what is owed, and of all processes.
+    """
 
     broker: Broker
     accounts: Accounts
@@ -69,6 +73,7 @@ class Web:
     tickets: Tickets
     checks: Callable[[], Awaitable[Sequence[Check]]]
     called: Sequence[Called] = ()
+    owed: Callable[[], Awaitable[Sequence[Metric]]] | None = None
 
 
 def state_of(connection: HTTPConnection) -> Web:

@@ -34,3 +34,20 @@ async def test_only_owners_stop_and_freeze_everything(place: Place, owner: User)
         assert (await ben.post(call, status=403))["code"] == "role"
     assert await owner.post("/v1/stop-all") == {"settled": 1, "stopping": 0, "already": False}
     await ben.until(said.run, "canceled")
+
+
+async def test_owners_read_the_audit_and_nobody_else(place: Place, owner: User) -> None:
+    """Who decided what, filtered, and whether it is whole."""
+    said = await owner.send("delete build")
+    await owner.asked(said.conversation)
+    await owner.post(f"/v1/runs/{said.run}/cancel")
+    deeds = (await owner.get(f"/v1/audit?run={said.run}"))["deeds"]
+    assert isinstance(deeds, list)
+    assert [(deed["kind"], deed["by"], deed["where"]) for deed in deeds if isinstance(deed, dict)] == [
+        ("cancel", OWNER.id, "api")
+    ]
+    chains = (await owner.get("/v1/audit/chains"))["chains"]
+    assert isinstance(chains, list)
+    assert all(isinstance(chain, dict) and chain["faults"] == [] for chain in chains)
+    ben = await place.user("Ben")
+    assert (await ben.get("/v1/audit", status=403))["code"] == "role"
