@@ -6,10 +6,9 @@ from typing import get_args
 
 import pytest
 
-from core.model import fresh
 from core.press import NUMBERED, Press, Verb, payload, read
 
-ID = fresh("q", 3)
+ID = "q3a1dh6adxdv3edm"
 
 
 @pytest.mark.parametrize("verb", get_args(Verb))

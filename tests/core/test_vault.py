@@ -40,7 +40,9 @@ def test_after_a_rotation_old_seals_open_and_new_ones_use_the_new_key() -> None:
         Vault(parsed(old)).open(again, "here")
 
 
-@pytest.mark.parametrize("text", ["", "short", "a" * 43 + "!", fresh_key() + ",", "password" * 8])
+@pytest.mark.parametrize(
+    "text", ["", "short", "a" * 43 + "!", "Ya6WaAEzgEkcXuHxt2BbfePollXpoIW0kaIDx4lqzAg=,", "password" * 8]
+)
 def test_a_key_that_is_none_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(KeyRefused) as refused:
         parsed(text)
