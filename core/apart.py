@@ -51,6 +51,7 @@ class Apart:
         valid: Callable[[], bool],
         held: Callable[[int], None],
         again: bool,
+        root: str,
     ) -> None:
         self.run = taken.run
         self.fence = taken.fence
@@ -64,6 +65,7 @@ class Apart:
         self._held = held
         self._holds = 0
         self._again = again
+        self.root = root
         self._how = ""
         self._status: int | None = None
         self._stopped = False
@@ -232,10 +234,7 @@ class Apart:
         emit("turn.ended", run=self.run, fence=self.fence, how=how)
 
     async def _ended(self) -> object:
-        steps = await steadily(lambda: self._broker.steps(self.run), self._valid)
-        record = await steadily(lambda: self._broker.peek(self.run), self._valid)
-        if record is not None and record.root != self.run:
-            steps = await steadily(lambda: self._broker.steps(record.root), self._valid)
+        steps = await steadily(lambda: self._broker.steps(self.root), self._valid)
         effects = effects_of([step for _, step in steps if step.kind == "done" or step.fence <= self.fence])
         by = EVIDENCE.get(self._ladder.step, "cooperative")
         event = Ended(self.run, self.fence, by=by, effects=effects, worker=self.worker)

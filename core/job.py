@@ -84,6 +84,11 @@ class Job:
         self._urgent = False
 
     @property
+    def root(self) -> str:
+        """The name that its run keeps when it moves."""
+        return self._turn.run.root if self._turn is not None else self.run
+
+    @property
     def ending(self) -> bool:
         """Whether the turn was told to stop, or lost its run."""
         return self._stopped or (self._turn is not None and (self._turn.lost or self._turn.stopping))

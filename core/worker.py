@@ -203,6 +203,7 @@ class Worker:
                     valid=valid,
                     held=self._count,
                     again=self._apart[record.agent],
+                    root=record.root,
                 )
         return Job(
             self._broker,
@@ -253,6 +254,7 @@ class Worker:
                     if due:
                         look_at = loop.time() + self._pace.look
                         stray = await self._give_back(partition, worker, stray)
+                        emit("worker.looked", partition=partition)
                 except StoreError as lost:
                     look_at = loop.time() + self._pace.look
                     emit("worker.failed", loop="stop", why=str(lost))
@@ -281,6 +283,8 @@ class Worker:
         held -= {*self._jobs, *self._claiming}
         for run in held & stray:
             found = await self._broker.peek(run)
+            if found is not None and any(job.root == found.root for job in self._all()):
+                continue  # it moved, and an older turn of it is still here
             if found is not None and not await remains.end(found, worker):
                 continue
             emit("claim.lost", run=run, worker=worker)

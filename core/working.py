@@ -26,6 +26,11 @@ class Working(Protocol):
     overdue: bool
 
     @property
+    def root(self) -> str:
+        """The name that its run keeps when it moves."""
+        ...
+
+    @property
     def ending(self) -> bool:
         """Whether it was told to stop, or lost its run."""
         ...
