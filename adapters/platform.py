@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from core.listening import Accepts
-from core.model import Value
+from core.model import State, Value
 
 if TYPE_CHECKING:
     from adapters.desk import Desk
@@ -305,4 +305,13 @@ class Platform(Protocol):
 
     async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
         """Send a file."""
+        ...
+
+
+@runtime_checkable
+class Marks(Protocol):
+    """What a platform has besides where a place grows out of another one, as a thread does out of a channel."""
+
+    async def mark(self, place: str, state: State) -> Outcome:
+        """Mark how the task of a place ended, there where the place began; the same again changes nothing."""
         ...

@@ -99,6 +99,8 @@ class Texts:
                     "whether part %d of text %s arrived at %s is unclear: %r", number, entry.id, place, outcome
                 )
                 emit("text.unclear" if isinstance(outcome, Unclear) else "text.refused", place=place, text=entry.id)
+        if entry.run is not None and self._sending.marks:
+            await self._sending.mark(await self._broker.peek(entry.run))
         await self._broker.cards.arrived(Arrived(conversation, place, seq, unclear))
         if doubt:
             view = View(blocks=(Block(kind="state", text=DOUBT),), of=entry.id)

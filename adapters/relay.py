@@ -214,6 +214,8 @@ class Relay:
             await self._broker.cards.forget(partition, "debt", self._platform.prefix, member)
             return
         place, id = run.origin, run.id
+        if run.state in TERMINAL:
+            self._put(place, Rank.EDIT, f"end {id}", lambda: self.sending.mark(run))
         await self._watching.follow(run, place)
         card = await self._broker.cards.card(run.card) if run.card is not None else None
         if card is not None and card.state != "sending":

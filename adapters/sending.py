@@ -10,7 +10,8 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from adapters.fit import Measure
-from adapters.platform import Limits, Migrated, Outcome, Platform, Refused, Sent, Unclear, View
+from adapters.platform import Limits, Marks, Migrated, Outcome, Platform, Refused, Sent, Unclear, View
+from core.model import TERMINAL, Run
 
 _log = logging.getLogger(__name__)
 Moved = Callable[[str, str], Awaitable[None]]
@@ -37,6 +38,11 @@ class Sending:
     def measure(self) -> Measure:
         """How the platform counts."""
         return self._platform.measure
+
+    @property
+    def marks(self) -> bool:
+        """Whether the platform marks how tasks ended."""
+        return isinstance(self._platform, Marks)
 
     def at(self, place: str) -> str:
         """Tell where a place is now."""
@@ -92,6 +98,14 @@ class Sending:
                 await self._platform.typing(self.at(place))
         except Exception as error:  # noqa: BLE001  # nobody minds: it is a nicety
             _log.debug("typing at %s failed: %s", place, error)
+
+    async def mark(self, run: Run | None) -> None:
+        """Mark the end of a run where its place began, if it has ended; a failure keeps nothing else back."""
+        if run is None or run.state not in TERMINAL or not isinstance(self._platform, Marks):
+            return
+        outcome = await self._bounded(self._platform.mark(self.at(run.origin), run.state))
+        if not isinstance(outcome, Sent):
+            _log.info("the end of %s was not marked: %r", run.id, outcome)
 
     async def _with_fallbacks(self, place: str, view: View, send: Callable[[str, View], Awaitable[Outcome]]) -> Outcome:
         found = await self._bounded(send(self.at(place), view))

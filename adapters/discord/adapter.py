@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import discord
 
-from adapters.discord import render
+from adapters.discord import ending, render
 from adapters.discord.calls import ARCHIVED, Calls
 from adapters.discord.incoming import Incoming
 from adapters.discord.places import channel_of, parent_of
 from adapters.discord.session import Bot, Dial, Session, dial
 from adapters.discord.settings import Settings
 from adapters.discord.words import BAD_TOKEN, NO_CONTENT, invite
-from adapters.platform import Finding, Hook, Limits, Outcome, Refused, View
-from core.model import Json
+from adapters.platform import Finding, Hook, Limits, Outcome, Refused, Sent, View
+from core.model import Json, State
 
 if TYPE_CHECKING:
     from adapters.desk import Desk
@@ -179,6 +179,16 @@ class Discord:
         if not isinstance(calls, Calls):
             return calls
         return await calls.upload(channel, name, content, {**_once(nonce), "allowed_mentions": {"parse": []}})
+
+    async def mark(self, place: str, state: State) -> Outcome:
+        """Mark the message in the channel from which a thread of ours grew."""
+        calls, thread = self._to(place)
+        parent, bot = parent_of(place), self.session.bot
+        if not isinstance(calls, Calls):
+            return calls
+        if parent is None or bot is None or bot.user is None:
+            return Sent("")
+        return await ending.mark(calls, parent, thread, bot.user.id, state)
 
     def _to(self, place: str) -> tuple[Calls | Refused, int]:
         channel = channel_of(place)

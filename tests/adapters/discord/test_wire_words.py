@@ -190,3 +190,33 @@ async def test_a_role_of_the_server_lets_in_and_approves_until_it_is_taken(redis
         await wire.final(card, "Approved by Bob on Discord")
         await wire.says("Deployed.", thread)
         assert len(wire.there.threads(room)) == 1
+
+
+async def test_the_end_of_a_task_is_marked_where_it_began(redis_url: str, tmp_path: Path) -> None:
+    """Nothing else is said in the channel; the next task of the thread has the mark anew."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(what)
+        room = wire.room()
+        thread = await wire.thread(room, "a parrot question")
+        begun = room.seen[0]
+        card = await wire.card("What is it?", thread)
+        assert not begun.reactions
+        wire.ann.replies(card, "a parrot")
+        await wait_until(lambda: begun.reactions == ["✅"])
+        wire.ann.says(thread, f"{wire.there.mention} and now?")
+        card = await wire.card("What is it?", thread)
+        wire.ann.slash(thread, "cancel", id=(await wire.run(thread)).id)
+        await wait_until(lambda: begun.reactions == ["🛑"])
+        assert not wire.there.ours(room)
+
+
+async def test_a_mark_that_is_not_allowed_keeps_nothing_back(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(echo)
+        room = wire.room()
+        wire.there.deny(room, "add_reactions")
+        thread = await wire.thread(room, "one")
+        await wire.says("heard one", thread)
+        wire.ann.says(thread, f"{wire.there.mention} two")
+        await wire.says("heard two", thread)
+        assert not room.seen[0].reactions

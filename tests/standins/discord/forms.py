@@ -218,10 +218,18 @@ def message(world: World, one: Message, *, live: bool = False, bare: bool = Fals
         made["referenced_message"] = None if one.reply_to.gone else message(world, one.reply_to)
     if one.thread is not None:
         made["thread"] = channel(world, one.thread)
+    if one.reactions:
+        made["reactions"] = [_reaction(each) for each in one.reactions]
     home = one.channel.guild
     if live and home is not None:
         made |= {"guild_id": home.id, "member": member(home, one.author, whole=False)}
     return made
+
+
+def _reaction(emoji: str) -> Json:
+    details: Obj = {"burst": 0, "normal": 1}
+    named: Obj = {"id": None, "name": emoji}
+    return {"emoji": named, "count": 1, "count_details": details, "me": True, "me_burst": False, "burst_colors": []}
 
 
 def _served(component: Obj, one: Message) -> Obj:

@@ -300,13 +300,27 @@ def delete_message(world: World, call: Call) -> Json:
     return None
 
 
-@answers(f"PUT {MESSAGE}/reactions/{{emoji_name}}/@me", f"DELETE {MESSAGE}/reactions/{{emoji_name}}/@me")
+@answers(f"PUT {MESSAGE}/reactions/{{emoji_name}}/@me")
 def react(world: World, call: Call) -> Json:
+    one = _to_react(world, call)
+    world.need(one.channel, "add_reactions", "read_message_history")
+    if call.params["emoji_name"] not in one.reactions:
+        one.reactions.append(call.params["emoji_name"])
+    return None
+
+
+@answers(f"DELETE {MESSAGE}/reactions/{{emoji_name}}/@me")
+def react_no_more(world: World, call: Call) -> Json:
+    one = _to_react(world, call)
+    one.reactions = [each for each in one.reactions if each != call.params["emoji_name"]]
+    return None
+
+
+def _to_react(world: World, call: Call) -> Message:
     one = the_message(world, call)
     if one.channel.is_thread and one.channel.archive.archived:
         raise Refusal(50083)
-    world.need(one.channel, "add_reactions", "read_message_history")
-    return None
+    return one
 
 
 # ── commands ─────────────────────────────────────────────────────────────────────────────────────────────────────────

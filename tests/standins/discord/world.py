@@ -125,7 +125,10 @@ class Attachment:
 
 @dataclass(eq=False)
 class Message:
-    """One message as it is now. only: who alone sees it. pinged: ids of whom it rang. shown: the texts it ever had."""
+    """One message as it is now. only: who alone sees it. pinged: ids of whom it rang. shown: the texts it ever had.
+
+    reactions: of the bot.
+    """
 
     id: str
     channel: Channel
@@ -147,6 +150,7 @@ class Message:
     pinged: set[str] = field(default_factory=set[str])
     shown: list[str] = field(default_factory=list[str])
     thread: Channel | None = None
+    reactions: list[str] = field(default_factory=list[str])
     gone: bool = False
 
     @property
