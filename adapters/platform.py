@@ -129,9 +129,13 @@ class View(Value):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The platform has it. message: the platform's id, or what was edited."""
+    """The platform has it. message: the platform's id, or what was edited.
+
+    instead: the place, and its own id of the message there, when it stands at another place than it was sent to.
+    """
 
     message: str
+    instead: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,8 @@ class Showing:
         self._tries.pop(card.id, None)
         self._remember(card, outcome.message, drawn.view)
         if card.kind == "request":
-            await self._broker.cards.point(Point(card.place, outcome.message, card.of, card.conversation))
+            place, message = outcome.instead or (card.place, outcome.message)
+            await self._broker.cards.point(Point(place, message, card.of, card.conversation))
         await self._broker.cards.ledger(Ledger(card.id, outcome.message, drawn.rev, drawn.turned))
         emit("card.shown", card=card.id, of=card.of, place=card.place, attempt=card.attempt)
         return None

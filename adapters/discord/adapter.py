@@ -16,7 +16,7 @@ import discord
 from adapters.discord import ending, render
 from adapters.discord.calls import ARCHIVED, Calls
 from adapters.discord.incoming import Incoming
-from adapters.discord.places import channel_of, parent_of
+from adapters.discord.places import channel_of, parent_of, standing
 from adapters.discord.session import Bot, Dial, Session, dial
 from adapters.discord.settings import Settings
 from adapters.discord.words import BAD_TOKEN, NO_CONTENT, invite
@@ -141,10 +141,9 @@ class Discord:
 
     async def edit(self, place: str, message: str, view: View) -> Outcome:
         """Make a card show a view; an archived thread is opened for it."""
-        calls, channel = self._to(place)
+        calls, channel, message = self._at(place, message)
         if not isinstance(calls, Calls):
             return calls
-        channel, message = _elsewhere(channel, message)
         if not message.isdecimal():
             return Refused("gone", "this is no message on Discord")
         route = f"{SEND}/{{message_id}}"
@@ -157,10 +156,9 @@ class Discord:
 
     async def remove(self, place: str, message: str) -> Outcome:
         """Delete a message."""
-        calls, channel = self._to(place)
+        calls, channel, message = self._at(place, message)
         if not isinstance(calls, Calls):
             return calls
-        channel, message = _elsewhere(channel, message)
         return await calls.sent("DELETE", f"{SEND}/{{message_id}}", channel_id=channel, message_id=message)
 
     async def typing(self, place: str) -> None:
@@ -196,13 +194,12 @@ class Discord:
             return NO_PLACE, 0
         return self.session.calls or NOT_YET, channel
 
+    def _at(self, place: str, message: str) -> tuple[Calls | Refused, int, str]:
+        calls, _ = self._to(place)
+        channel, id = standing(place, message)
+        return calls, channel or 0, id
+
 
 def _once(nonce: str) -> dict[str, Json]:
     """Let Discord recognise a send that is repeated; a nonce has at most 25 characters."""
     return {"nonce": hashlib.sha256(nonce.encode()).hexdigest()[:24], "enforce_nonce": True}
-
-
-def _elsewhere(channel: int, message: str) -> tuple[int, str]:
-    """Where a message stands: one that could not be shown in its thread names the direct chat that it went to."""
-    direct, slash, id = message.partition("/")
-    return (int(direct), id) if slash and direct.isdecimal() else (channel, message)

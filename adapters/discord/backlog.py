@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 import discord
 
-from adapters.discord.places import channel_of, first_after
+from adapters.discord.places import first_after, standing
 from core.errors import StoreError
 
 if TYPE_CHECKING:
@@ -35,10 +35,9 @@ async def read_back(bot: discord.Client, desk: Desk, heard: Heard) -> None:
         _log.warning("what was missed could not be looked up: %s", lost)
         return
     for one in asked:
-        channel = channel_of(one.place)
-        ids = [int(message) for message in one.messages if message.isdecimal()]
-        if channel is not None and ids:
-            begin[channel] = min([begin.get(channel, min(ids)), *ids])
+        for channel, message in (standing(one.place, message) for message in one.messages):
+            if channel is not None and message.isdecimal():
+                begin[channel] = min(begin.get(channel, int(message)), int(message))
     oldest = first_after(int((time.time() - OLDEST_S) * 1000))
     for channel, first in begin.items():
         try:

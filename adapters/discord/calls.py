@@ -16,6 +16,7 @@ import discord
 from discord.http import Route
 from pydantic import TypeAdapter
 
+from adapters.discord.places import place_of
 from adapters.platform import Outcome, Refused, Sent, Unclear
 from core.model import Json
 
@@ -78,7 +79,9 @@ class Calls:
         found = await self.sent("POST", "/channels/{channel_id}/messages", dict(body), channel_id=channel)
         if isinstance(found, Refused) and found.kind == "final":
             return None
-        return Sent(f"{channel}/{found.message}") if isinstance(found, Sent) else found
+        if not isinstance(found, Sent):
+            return found
+        return Sent(f"{channel}/{found.message}", instead=(place_of(int(channel)), found.message))
 
     async def upload(self, channel: int, name: str, content: bytes, body: Mapping[str, Json]) -> Outcome:
         """Send a file."""

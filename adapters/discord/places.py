@@ -25,6 +25,12 @@ def parent_of(place: str) -> int | None:
     return int(found[1]) if found is not None and found[2] else None
 
 
+def standing(place: str, message: str) -> tuple[int | None, str]:
+    """Where a message of a place stands: one that could not be shown there names the direct chat that it went to."""
+    direct, slash, id = message.partition("/")
+    return (int(direct), id) if slash and direct.isdecimal() else (channel_of(place), message)
+
+
 def made_ms(id: int) -> int:
     """When something was made, by its id; milliseconds since 1970."""
     return (id >> 22) + EPOCH_MS

@@ -10,7 +10,7 @@ from core.question import Option
 from tests.adapters.discord.wire import Wire, plain, wired
 from tests.contract.agents import where
 from tests.proves import proves
-from tests.standins.discord import Message
+from tests.standins.discord import Channel, Message
 from tests.waiting import wait_until
 
 MARKUP = 'rm -rf `build_*` && echo "[a](b)" <b> & _x_ *y* ~z~ > # + - = | { } . ! \\ ``` @everyone <@1>'
@@ -262,12 +262,40 @@ async def test_a_question_for_a_locked_thread_goes_to_the_person_directly(redis_
         wire.hire(ask)
         thread = await wire.thread(wire.room())
         await wire.card("Where to?", thread)
-        ann = Person(id=f"dc:{wire.ann.id}", name="Ann")
-        await wait_until(lambda: "answer" in wire.there.commands)
-        (request,) = (await wire.broker.pending(ann)).requests
-        wire.there.archive(thread, locked=True)
-        wire.ann.slash(wire.ann.dm, "answer", id=request.id, text="staging")
-        card = await wire.card("When?")
+        card = await locked_out(wire, thread)
         wire.ann.presses(card, "now")
         await wire.final(card, "Answered “now” by Ann on Discord")
         assert (await wire.run(thread)).state == "completed"
+
+
+async def locked_out(wire: Wire, thread: Channel) -> Message:
+    """A question for a thread that was locked meanwhile: the card that its person gets directly."""
+    ann = Person(id=f"dc:{wire.ann.id}", name="Ann")
+    await wait_until(lambda: "answer" in wire.there.commands)
+    (request,) = (await wire.broker.pending(ann)).requests
+    wire.there.archive(thread, locked=True)
+    wire.ann.slash(wire.ann.dm, "answer", id=request.id, text="staging")
+    return await wire.card("When?")
+
+
+async def test_a_reply_to_a_question_that_went_to_the_person_directly_answers_it(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """Also one that is given while nobody listens; what else is written there is no answer to it."""
+
+    async def ask(run: Run, message: str) -> str:
+        await run.choose("Where to?", ["staging", "production"])
+        return f"At {await run.ask('When?')}."
+
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(ask)
+        thread = await wire.thread(wire.room())
+        await wire.card("Where to?", thread)
+        card = await locked_out(wire, thread)
+        wire.ann.says(wire.ann.dm, "another task")
+        await wire.card("Where to?")
+        assert card.live
+        await wire.down()
+        wire.ann.replies(card, "at noon")
+        await wire.up()
+        await wire.final(card, "Answered “at noon” by Ann on Discord")
