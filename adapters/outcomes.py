@@ -122,7 +122,8 @@ def _ended(answer: Cancelled, run: Run | None) -> str:
         return "The task was canceled: its owner was removed"
     if answer.cause == "user_canceled":
         by = run.stopped_by if run is not None else None
-        return f"The task was canceled by {clip(by.name or by.id, 60)}" if by is not None else "The task was canceled"
+        name = clip(visible(by.name or by.id, prose=True), 60) if by is not None else ""
+        return f"The task was canceled by {name}" if name else "The task was canceled"
     return f"The task has ended{f': {run.shown}' if run is not None else ''}"
 
 

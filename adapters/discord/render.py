@@ -31,7 +31,8 @@ ACCENT: dict[Tone, int] = {
 STYLES = {"plain": 2, "yes": 3, "no": 4, "danger": 4}
 SPECIAL = re.compile(r"([\\`*_~|<>\[\]@#])|(?<=http)(:)(?=//)|(?<=https)(:)(?=//)")
 LINE_START = re.compile(r"^(\s*)([-+]|\d+(?=\.))", re.MULTILINE)
-MASKED_LINK = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)|\]\(", re.DOTALL)
+# Only what Discord surely takes for code is left as it is: a mark that is escaped, or never closed, begins none.
+MASKED_LINK = re.compile(r"((?<!\\)```.*?```|(?<!\\)`[^`\n]*`)|\]\(", re.DOTALL)
 
 
 def message(view: View) -> dict[str, Json]:

@@ -133,7 +133,8 @@ class RealPlay(Play):
 
     def load(self) -> None:
         """Read everything that stands in the server."""
-        keys = sorted(key for key in _texts(self._wire.say(("KEYS", f"{PREFIX}*"))[0]) if not key.endswith("}:feed"))
+        found = _texts(self._wire.say(("KEYS", f"{PREFIX}*"))[0])
+        keys = sorted(key for key in found if not key.endswith(("}:feed", "}:d", "}:dh")))  # hints, and the audit
         commands = [_reading(key) for key in keys]
         replies = self._wire.say(*commands, *(("PTTL", key) for key in keys)) if keys else []
         raw = dict(zip(keys, replies[: len(keys)], strict=True))

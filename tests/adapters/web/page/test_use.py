@@ -256,6 +256,7 @@ async def test_a_used_link_says_what_to_do(bare: Place, browser: Browser) -> Non
     await page.goto(f"{bare.url}/login#{code}")
     await page.wait_for_url(f"{bare.url}/")
     await context.clear_cookies()
+    page = await context.new_page()  # the first tab is on its way out
     await page.goto(f"{bare.url}/login#{code}")
     await expect(page.locator("#login")).to_contain_text("This link was used already.")
     await expect(page.locator("#login")).to_contain_text("sayso login")
