@@ -71,6 +71,7 @@ class Apart:
         self._stopped = False
         self._lost = False
         self._shutting = False
+        self._cause: Cause | None = None
         self._hurried = False
         self._talk: asyncio.StreamWriter | None = None
         self._reins: asyncio.StreamWriter | None = None
@@ -94,6 +95,7 @@ class Apart:
     def stop(self, cause: Cause | None, *, urgent: bool = False) -> None:
         """Stop the turn, for a cause; a stronger cause replaces it. urgent: take the next step of the ladder now."""
         began, self._stopped = self._stopped, True
+        self._cause = cause or self._cause
         hurry, self._hurried = urgent and not self._hurried, self._hurried or urgent
         self._say({"stop": cause})
         self._ladder.begin()
@@ -231,7 +233,7 @@ class Apart:
         else:
             await self._broke(_words(self._status))
             return
-        emit("turn.ended", run=self.run, fence=self.fence, how=how)
+        emit("turn.ended", run=self.run, fence=self.fence, how=how, cause=self._cause)
 
     async def _ended(self) -> object:
         steps = await steadily(lambda: self._broker.steps(self.root), self._valid)

@@ -268,7 +268,8 @@ class Job:
 
     def _said(self, how: str, **more: str) -> None:
         self.how = how
-        emit("turn.broke" if how == "broke" else "turn.ended", run=self.run, fence=self.fence, how=how, **more)
+        name = "turn.broke" if how == "broke" else "turn.ended"
+        emit(name, run=self.run, fence=self.fence, how=how, cause=self._stop_cause, **more)
 
     async def _finish(self, turn: Turn, outcome: Completed | Failed) -> Changed | Refusal:
         """Record what the agent returned; what a person said and it did not take in starts the next run."""

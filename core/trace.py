@@ -16,6 +16,7 @@ Field: TypeAlias = str | int | float | bool | None
 
 _KEPT = 512
 _WARN = frozenset({"failed", "broke", "broken", "fenced", "refused", "lost", "overdue"})
+_TAKEN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 _log = logging.getLogger("sayso.trace")
 
 
@@ -40,7 +41,7 @@ def emit(name: str, /, **fields: Field) -> None:
     _recent.append(event)
     level = logging.WARNING if name.rpartition(".")[2] in _WARN else logging.DEBUG
     if _log.isEnabledFor(level):
-        _log.log(level, "%s %s", name, " ".join(f"{key}={value}" for key, value in fields.items()))
+        _log.log(level, "%s", name, extra={f"{key}_" if key in _TAKEN else key: value for key, value in fields.items()})
     for subscriber in tuple(_subscribers):
         try:
             subscriber(event)
