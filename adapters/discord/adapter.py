@@ -17,7 +17,7 @@ from adapters.discord import ending, render
 from adapters.discord.calls import ARCHIVED, Calls
 from adapters.discord.incoming import Incoming
 from adapters.discord.places import channel_of, parent_of, standing
-from adapters.discord.session import Bot, Dial, Session, dial
+from adapters.discord.session import PAUSES, Bot, Dial, Pauses, Session, dial
 from adapters.discord.settings import Settings
 from adapters.discord.words import BAD_TOKEN, NO_CONTENT, invite
 from adapters.platform import Finding, Hook, Limits, Outcome, Refused, Sent, View
@@ -48,16 +48,21 @@ NO_PLACE = Refused("final", "this is no place on Discord")
 
 
 class Discord:
-    """The platform, with the shape of `Platform`. dial: how a client is logged in and kept connected."""
+    """The platform, with the shape of `Platform`.
+
+    dial: how a client is logged in and kept connected. pauses: how long is waited for Discord.
+    """
 
     prefix = "dc"
     name = "Discord"
 
-    def __init__(self, settings: Settings, *, dial: Dial = dial, limits: Limits = LIMITS) -> None:
+    def __init__(
+        self, settings: Settings, *, dial: Dial = dial, limits: Limits = LIMITS, pauses: Pauses = PAUSES
+    ) -> None:
         self.limits = limits
         self._settings = settings
         self._incoming = Incoming(settings, limits)
-        self.session = Session(settings, self._incoming, dial)
+        self.session = Session(settings, self._incoming, dial, pauses)
 
     # ── the connection ───────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 import aiohttp
@@ -28,9 +29,22 @@ from adapters.platform import NotLetIn
 _log = logging.getLogger(__name__)
 LONG_WAIT = 30.0
 """seconds; a longer pause of a bucket comes back as an error instead of being slept through"""
-FIRST_PAUSE = 1.0
 LAST_PAUSE = 300.0
 CLOSED: dict[int, str] = {4004: BAD_TOKEN, 4013: NO_INTENT, 4014: NO_INTENT}
+
+
+@dataclass(frozen=True, slots=True)
+class Pauses:
+    """Seconds that are waited. anew: before a new client, at first; identify: before a client begins its session anew;
+    servers: for the servers that Discord tells of after a session began.
+    """
+
+    anew: float = 1.0
+    identify: float = 5.0
+    servers: float = 1.0
+
+
+PAUSES = Pauses()
 
 
 class Ears(Protocol):
@@ -60,7 +74,7 @@ class Bot(discord.Client):
     direct: channels of which an event said that they are direct chats. served: it was up once.
     """
 
-    def __init__(self, ears: Ears, silence: float = 60.0) -> None:
+    def __init__(self, ears: Ears, silence: float = 60.0, pauses: Pauses = PAUSES) -> None:
         self.wanted = discord.Intents.none()
         self.wanted.guilds = self.wanted.guild_messages = self.wanted.dm_messages = True
         super().__init__(
@@ -69,9 +83,10 @@ class Bot(discord.Client):
             max_ratelimit_timeout=LONG_WAIT,
             chunk_guilds_at_startup=False,
             heartbeat_timeout=silence,
-            guild_ready_timeout=1.0,
+            guild_ready_timeout=pauses.servers,
         )
         self._ears = ears
+        self._pauses = pauses
         self.up = self.served = False
         self.reads_content = False
         self.direct: set[int] = set()
@@ -82,6 +97,11 @@ class Bot(discord.Client):
         flags = self.application_flags
         self.reads_content = flags.gateway_message_content or flags.gateway_message_content_limited
         self.wanted.message_content = self.reads_content
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Leave Discord the time that it wants between two sessions."""
+        if not initial:
+            await asyncio.sleep(self._pauses.identify)
 
     def _turn(self, *, up: bool) -> None:
         self.up = up
@@ -138,10 +158,11 @@ async def dial(bot: Bot, token: str) -> None:
 class Session:
     """The one client, as long as the context of `connected` lasts."""
 
-    def __init__(self, settings: Settings, ears: Ears, dial: Dial = dial) -> None:
+    def __init__(self, settings: Settings, ears: Ears, dial: Dial = dial, pauses: Pauses = PAUSES) -> None:
         self._settings = settings
         self._ears = ears
         self._dial = dial
+        self._pauses = pauses
         self.bot: Bot | None = None
         self.calls: Calls | None = None
         self._trouble: str | None = None
@@ -178,7 +199,7 @@ class Session:
     async def _keep(self, first: asyncio.Future[None]) -> None:
         tries = 0
         while True:
-            bot = Bot(self._ears, self._settings.silence)
+            bot = Bot(self._ears, self._settings.silence, self._pauses)
             refused: NotLetIn | None = None
             try:
                 await self._live(bot, first)
@@ -196,7 +217,7 @@ class Session:
                 first.set_exception(refused)
                 return
             tries = 0 if bot.served else tries + 1
-            await asyncio.sleep(min(LAST_PAUSE, FIRST_PAUSE * 2.0 ** min(tries, 10)))
+            await asyncio.sleep(min(LAST_PAUSE, self._pauses.anew * 2.0 ** min(tries, 10)))
 
     async def _live(self, bot: Bot, first: asyncio.Future[None]) -> None:
         """Live with one client until it ends."""

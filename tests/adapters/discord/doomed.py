@@ -16,6 +16,7 @@ from pydantic import SecretStr
 
 from adapters.desk import Open
 from adapters.discord.adapter import Discord
+from adapters.discord.session import Pauses
 from adapters.discord.settings import Settings
 from adapters.outcomes import Notice
 from adapters.surface import Surface
@@ -48,7 +49,7 @@ async def serve(url: str, folder: str, api: str, gateway: str, token: str, perso
         open_broker(url, block=0.2) as broker,
         Surface(
             broker,
-            Discord(settings),
+            Discord(settings, pauses=Pauses(servers=0.05)),
             agents=["it"],
             doors=Slow(person, shut=point == "decide"),
             files=files,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.discord.session import PAUSES
 from core.agent import Run
 from gateway import health
 from gateway.front_ends import SHIPPED
@@ -113,6 +114,7 @@ async def test_a_message_that_comes_with_the_first_session_is_heard(redis_url: s
     """Between READY and the end of the library's own preparations there are seconds in which people write."""
     async with wired(redis_url, tmp_path, served=False) as wire:
         wire.hire(echo)
+        wire.pauses = PAUSES
         wire.there.guild("home", wire.ann)
         await wire.begin()
         await wait_until(lambda: wire.there.gateway.connected)
@@ -127,6 +129,7 @@ async def test_an_early_press_is_acknowledged(redis_url: str, tmp_path: Path) ->
         wire.there.guild("home", wire.ann)
         wire.ann.says(wire.ann.dm, "to production")
         card = await wire.card("Deploy?")
+        wire.pauses = PAUSES
         await wire.down()
         before = wire.there.gateway.seen["identify"]
         await wire.up(served=False)

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from adapters.desk import Doors, Open
 from adapters.discord.adapter import Discord
+from adapters.discord.session import Pauses
 from adapters.discord.settings import Role, Settings
 from adapters.outcomes import Notice
 from adapters.surface import Surface
@@ -23,6 +24,8 @@ from core.vault import Vault, fresh_key, parsed
 from tests.standins.discord import Channel, DiscordStandin, Human, Interaction, Message, standin
 from tests.waiting import wait_until
 from tests.workshop import QUICK, Body, Workshop
+
+SOON = Pauses(anew=0.1, identify=0.05, servers=0.05)
 
 
 class Ranked(Open):
@@ -47,6 +50,7 @@ class Wire:
     agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
     public: bool = False
     quiet: float = 3600.0
+    pauses: Pauses = SOON
     other: Doors | None = None
     roles: dict[str, Role] = field(default_factory=dict[str, Role])
 
@@ -86,7 +90,7 @@ class Wire:
 
     async def begin(self) -> None:
         """Start the front end, whatever becomes of it."""
-        self.platform = Discord(self.settings)
+        self.platform = Discord(self.settings, pauses=self.pauses)
         self.surface = Surface(
             self.broker,
             self.platform,
@@ -94,6 +98,7 @@ class Wire:
             doors=self.other or Ranked(self.people, (f"dc:{self.bob.id}",)),
             files=self.files,
             link=lambda request: f"https://sayso.example/secret/{request}" if self.public else None,
+            span=1.0,
             look=0.1,
             quiet=self.quiet,
         )
