@@ -1,0 +1,85 @@
+"""Roles of a server over the wire, of people whose account is linked too and who stand on no list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adapters.doors import Linked
+from core.model import Conversation
+from core.people import OWNER, People
+from tests.adapters.discord.wire import Wire, plain, wired
+from tests.contract.agents import deploy
+from tests.proves import proves
+from tests.standins.discord import Channel, Message
+from tests.waiting import wait_until
+
+
+async def link_bob(wire: Wire) -> None:
+    """Let Bob's account be the owner's."""
+    wire.bob.says(wire.bob.dm, "hello")
+    code = plain(await wire.says("Your code is", wire.bob.dm)).split("code is ")[1].split(":")[0]
+    await People(wire.broker).pair(code, OWNER.id)
+
+
+async def serve(wire: Wire) -> None:
+    """Serve with real doors."""
+    wire.other = Linked(People(wire.broker))
+    await wire.front()
+
+
+async def seen(wire: Wire, card: Message) -> None:
+    """Bob presses what only an approver may press, and is let in."""
+    before = len(wire.bob.modals)
+    wire.bob.presses(card, "Deny with a reason")
+    await wait_until(lambda: len(wire.bob.modals) > before)
+
+
+async def refused(wire: Wire, card: Message) -> None:
+    """Bob presses Approve, and hears that it is not his."""
+    wire.bob.presses(card, "Approve")
+    await wire.told("This is not yours to answer.", wire.bob)
+    assert card.live
+
+
+async def listed(wire: Wire, thread: Channel) -> tuple[str, ...]:
+    """Who may answer in a thread, as it is stored."""
+    id, store = (await wire.run(thread)).conversation, wire.broker.store
+    at = store.partition(id)
+    assert at is not None
+    model = (await store.read(at, [("conversation", id)]))["conversation", id].model
+    assert isinstance(model, Conversation)
+    return model.people
+
+
+@proves("C07", "discord")
+@pytest.mark.parametrize("began", ["while served", "before a restart"])
+async def test_who_is_linked_and_lost_the_role_approves_nothing_more_in_any_thread(
+    redis_url: str, tmp_path: Path, began: str
+) -> None:
+    """What the role let in was stored; the next event of its person ends it before it has an effect."""
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        guild = wire.there.guild("home", wire.ann, wire.bob)
+        room = wire.there.channel(guild, "general")
+        crew, leads = wire.there.role(guild, "crew", wire.ann), wire.there.role(guild, "leads", wire.bob)
+        wire.roles = {crew.id: "member", leads.id: "approver"}
+        await serve(wire)
+        wire.hire(deploy, guarded=("deploy",))
+        await link_bob(wire)
+        one, two = await wire.thread(room, "one"), await wire.thread(room, "two")
+        first, second = await wire.card("Deploy?", one), await wire.card("Deploy?", two)
+        await seen(wire, first)
+        await seen(wire, second)
+        if began == "before a restart":
+            await wire.down()
+            await wire.up(served=False)
+            await serve(wire)
+        guild.members[wire.bob.id].remove(leads)
+        await refused(wire, first)
+        if began == "while served":
+            assert OWNER.id not in await listed(wire, two)
+        await refused(wire, second)
+        guild.members[wire.bob.id].append(leads)
+        wire.bob.presses(second, "Approve")
+        await wire.final(second, "Approved by")
