@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 OLDEST_S = 20 * 3_600
-MOST = 200
+MOST = 2_000
+"""messages of one channel; what is after them is not read, and the log says so"""
 Heard = Callable[[discord.Message], Awaitable[None]]
 
 
@@ -50,5 +51,9 @@ async def _read(bot: discord.Client, channel: int, first: int, heard: Heard) -> 
     place = bot.get_channel(channel) or await bot.fetch_channel(channel)
     if not isinstance(place, discord.abc.Messageable):
         return
+    read = 0
     async for message in place.history(after=discord.Object(first), limit=MOST, oldest_first=True):
+        read += 1
         await heard(message)
+    if read >= MOST:
+        _log.warning("more than %s messages were missed in channel %s: what came after them is not read", MOST, channel)

@@ -83,6 +83,21 @@ async def test_after_a_lost_session_answers_are_read_back_where_a_question_is_op
         assert said == ["You said: an answer that nobody heard."]
 
 
+@proves("C110", "discord")
+async def test_an_answer_among_hundreds_of_missed_messages_is_read(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(what)
+        thread = await wire.thread(wire.room())
+        card = await wire.card("What is it?", thread)
+        await wire.down()
+        for n in range(230):
+            wire.eve.says(thread, f"not meant for the bot {n}")
+        wire.ann.replies(card, "a parrot")
+        await wire.up()
+        await wire.final(card, "a parrot")
+        await wire.says("You said: a parrot.", thread)
+
+
 async def test_a_request_to_reconnect_costs_nothing(redis_url: str, tmp_path: Path) -> None:
     async with wired(redis_url, tmp_path) as wire:
         wire.hire(echo)
