@@ -70,7 +70,7 @@ class Desk:
         agents: Sequence[str],
         doors: Doors,
         files: FileStore | None = None,
-        patience: float = 1.0,
+        patience: float = 0.8,
         proofs: proving.Proofs | None = None,
     ) -> None:
         self._proofs = proofs
@@ -155,7 +155,7 @@ class Desk:
     async def press(self, place: str, message: str, payload: str, person: Person, *, key: str) -> Notice:
         """A person pressed a button: the true outcome, in at most as many characters as the platform answers with.
 
-        Where the outcome takes longer than a second, the answer says so (`pending`) and the card shows it.
+        Where the outcome takes longer than `patience`, the answer says so (`pending`) and the card shows it.
         """
         return await self._patient(self._press(place, message, payload, person, key))
 

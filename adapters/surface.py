@@ -59,7 +59,7 @@ class Surface:
         lease: float = 30.0,
         look: float = 2.0,
         quiet: float = 1.5,
-        patience: float = 1.0,
+        patience: float = 0.8,
         drain: float = 0.0,
         proofs: Proofs | None = None,
     ) -> None:

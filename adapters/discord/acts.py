@@ -2,6 +2,7 @@
 
     press, pick, form        deferred update ─▶ desk ─▶ a private word, where the card does not say it
     a press that opens a form                   desk ─▶ the modal (it has to be the first response)
+    /pair                    as a press that opens a form; where that is not known in time, as a command
     command                  private "thinking" ─▶ desk ─▶ the word takes its place
 
 What arrives too late to be acknowledged is done all the same. Source: PLATFORMS sections 4.1, 9; C06, C42, C47, C126.
@@ -9,6 +10,7 @@ What arrives too late to be acknowledged is done all the same. Source: PLATFORMS
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,9 @@ _log = logging.getLogger(__name__)
 HARMLESS = frozenset({40060, 10062, 10015, 50027})
 """acknowledged already, too late, the webhook of the interaction is gone: the card shows what came of it"""
 WEBHOOK = "/webhooks/{webhook_id}/{webhook_token}"
+IN_TIME = 0.8
+"""seconds for what must be known before it is acknowledged, because a form has to be the first response"""
+SLOW_PAIR = Notice(text="Sayso is slow just now: give the command again.", alert=True)
 LOST = (discord.DiscordException, aiohttp.ClientError, OSError)
 
 
@@ -178,11 +183,20 @@ async def _open(desk: Desk, answering: Answering, place: str, payload: str, who:
 
 async def _pair(desk: Desk, answering: Answering, place: str, who: Person) -> None:
     """Show a stranger their code; let somebody who is known enter the code of another account."""
-    notice = await desk.link(place, who, None)
-    if notice.form is not None:
+    linking = asyncio.ensure_future(desk.link(place, who, None))
+    try:
+        in_time, _ = await asyncio.wait((linking,), timeout=IN_TIME)
+        if not in_time:
+            await answering.defer(thinking=True)
+        notice = await linking
+    finally:
+        linking.cancel()
+    if notice.form is None:
+        await answering.tell(notice)
+    elif in_time:
         await answering.open(notice.form)
     else:
-        await answering.tell(notice)
+        await answering.tell(SLOW_PAIR)
 
 
 async def _complete(desk: Desk, answering: Answering, place: str, command: str, typed: str, who: Person) -> None:

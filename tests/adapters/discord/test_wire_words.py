@@ -8,9 +8,11 @@ from adapters.doors import Linked
 from core.agent import Run
 from core.model import Person
 from core.people import OWNER, People
-from tests.adapters.discord.wire import plain, wired
+from tests.adapters.discord.wire import acked, plain, wired
 from tests.contract.agents import deploy, what, where
+from tests.faults.proxy import Proxy
 from tests.proves import proves
+from tests.redis_server import RedisServer
 from tests.waiting import wait_until
 
 
@@ -167,6 +169,27 @@ async def test_a_stranger_gets_a_code_and_a_known_person_enters_it(redis_url: st
         assert await people.who(f"dc:{wire.eve.id}") == Person(id="web:owner", name="owner", role="owner")
 
 
+@proves("C47", "discord")
+async def test_pairing_is_acknowledged_before_redis_answers(redis: RedisServer, tmp_path: Path) -> None:
+    """A stranger is shown the code all the same; who is known is asked to give the command again, for its form."""
+    async with Proxy(redis.socket) as proxy, wired(proxy.url, tmp_path, served=False) as wire:
+        people = People(wire.broker)
+        wire.other = Linked(people)
+        await wire.front()
+        await wait_until(lambda: "pair" in wire.there.commands)
+        proxy.replies.clear()
+        await acked(wire.ann.slash(wire.ann.dm, "pair"))
+        proxy.replies.set()
+        code = plain(await wire.told("Your code is")).split("code is ")[1].split(":")[0]
+        await people.pair(code, OWNER.id)
+        proxy.replies.clear()
+        await acked(wire.ann.slash(wire.ann.dm, "pair"))
+        proxy.replies.set()
+        await wire.told("Sayso is slow just now: give the command again.")
+        wire.ann.slash(wire.ann.dm, "pair")
+        await wait_until(lambda: wire.ann.modals)
+
+
 async def test_a_role_of_the_server_lets_in_and_approves_until_it_is_taken(redis_url: str, tmp_path: Path) -> None:
     """Nobody is on the list and nobody is linked; what the role says counts from the next press on."""
     async with wired(redis_url, tmp_path, served=False) as wire:
@@ -182,9 +205,12 @@ async def test_a_role_of_the_server_lets_in_and_approves_until_it_is_taken(redis
         card = await wire.card("Deploy?", thread)
         wire.eve.presses(card, "Approve")
         await wire.told("This is not yours to answer.", wire.eve)
+        wire.bob.presses(card, "Deny with a reason")
+        await wait_until(lambda: len(wire.bob.modals) == 1)
         guild.members[wire.bob.id].remove(approver)
         wire.bob.presses(card, "Approve")
         await wire.told("This is not yours to answer.", wire.bob)
+        assert card.live
         guild.members[wire.bob.id].append(approver)
         wire.bob.presses(card, "Approve")
         await wire.final(card, "Approved by Bob on Discord")
