@@ -87,12 +87,15 @@ class Incoming:
         place = deed.old if isinstance(deed, Moved) else deed.place
         async with self._turn(spot(place).chat):
             try:
-                await self._bring(deed, key)
+                notice = await self._bring(deed, key)
             except StoreError:
                 raise
             except Exception:  # noqa: BLE001  # a bug on the way must not let the same update come for ever
                 _log.exception("update %s failed and is set aside", key)
                 emit("update.set_aside", key=key)
+                return
+        if isinstance(deed, Pressed) and notice is not None:
+            await self._acknowledge(deed.query, notice)
 
     @asynccontextmanager
     async def _turn(self, chat: int) -> AsyncGenerator[None]:
@@ -109,12 +112,13 @@ class Incoming:
             else:
                 del self._chats[chat]
 
-    async def _bring(self, deed: Deed, key: str) -> None:
+    async def _bring(self, deed: Deed, key: str) -> Notice | None:
+        """Bring a deed to the desk; what is to be said of a press is returned, for it holds up nobody else."""
         match deed:
             case Wrote():
                 await self._wrote(deed, key)
             case Pressed():
-                await self._pressed(deed, key)
+                return await self._desk.press(deed.place, deed.message, deed.payload, deed.person, key=key)
             case Edited():
                 await self._desk.edit(deed.place, deed.message, deed.text, deed.person, key=key)
             case Stopped():
@@ -127,17 +131,17 @@ class Incoming:
                 pass
             case _:
                 assert_never(deed)
+        return None
 
     # ── presses ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _pressed(self, deed: Pressed, key: str) -> None:
-        notice = await self._desk.press(deed.place, deed.message, deed.payload, deed.person, key=key)
+    async def _acknowledge(self, query: str, notice: Notice) -> None:
         try:
             async with asyncio.timeout(ACKNOWLEDGE):
-                await self._bot.answer_callback_query(deed.query, text=notice.text[:200], show_alert=notice.alert)
+                await self._bot.answer_callback_query(query, text=notice.text[:200], show_alert=notice.alert)
         except (TelegramError, TimeoutError) as error:
             _log.info("a press could not be acknowledged any more: %s", error)
-        emit("press.acknowledged", query=deed.query)
+        emit("press.acknowledged", query=query)
 
     # ── texts and files ──────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Final
 
-import httpx
-from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, NetworkError, TelegramError, TimedOut
+from telegram.error import BadRequest, ChatMigrated, Forbidden, InvalidToken, TelegramError
 
 from adapters.platform import Migrated, Outcome, Refused, Unclear
-from adapters.telegram.connection import Broken, TooMany
 from adapters.telegram.place import origin
+from adapters.telegram.transport import Broken, TooMany, Unsent
 
 SAME: Final = ("message is not modified",)
 GONE: Final = (
@@ -24,7 +23,6 @@ GONE: Final = (
     "message identifier is not specified",
 )
 MARKUP: Final = ("can't parse", "entit", "unsupported parse_mode")
-UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 WORDS: Final = {
     "bot was blocked by the user": "the bot was blocked by the person",
     "bot can't initiate conversation with a user": "the person has not opened a chat with the bot yet",
@@ -56,7 +54,7 @@ def refused(error: TelegramError, thread: int | None = None) -> Outcome:
             return Refused("final", words(said))
         case BadRequest():
             return _bad(said)
-        case NetworkError() | TimedOut() if isinstance(error.__cause__, UNSENT):
+        case Unsent():
             return Refused("later", f"Telegram cannot be reached: {said}")
         case _:
             return Unclear(said)
