@@ -140,6 +140,13 @@ def confirmation(
     )
 
 
+def routed(question: Question, copies: Sequence[str], responders: Sequence[str]) -> Question:
+    """Say where else a question is shown, and who may answer it; one text is one of them."""
+    places = (copies,) if isinstance(copies, str) else tuple(copies)
+    people = (responders,) if isinstance(responders, str) else tuple(responders)
+    return question.changed(copies=places, responders=people)
+
+
 def secret_question(name: str, title: str, *, store: bool, message: str, timeout: float | None) -> Question:
     """Ask for a secret by its name."""
     return Question(

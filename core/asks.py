@@ -23,7 +23,11 @@ class NotYet(SaysoError):
 
 
 class Asks(ABC):
-    """The verbs that ask. Each raises `Denied` when the person says no, and `NotAskable` when nobody could answer."""
+    """The verbs that ask. Each raises `Denied` when the person says no, and `NotAskable` when nobody could answer.
+
+    copies: places of other chats where the question is shown, too. responders: who may answer it, and nobody else; ids
+    of people.
+    """
 
     @abstractmethod
     async def _ask(self, verb: str, question: Question) -> Accepted:
@@ -39,6 +43,8 @@ class Asks(ABC):
         restricted: bool = False,
         edit_schema: Mapping[str, Json] | None = None,
         timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
         options: Sequence[Option] | None = None,
     ) -> Approval:
         """Ask for a yes. With `tool` it approves exactly one call of it with these arguments, shown whole.
@@ -58,6 +64,7 @@ class Asks(ABC):
             timeout=timeout,
             given=options,
         )
+        question = asking.routed(question, copies, responders)
         return asking.approval(question, await self._ask("confirm", question))
 
     @overload
@@ -70,6 +77,8 @@ class Asks(ABC):
         allow_other: bool = False,
         message: str = "",
         timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
     ) -> str: ...
     @overload
     async def choose(
@@ -83,6 +92,8 @@ class Asks(ABC):
         max: int | None = None,
         message: str = "",
         timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
     ) -> list[str]: ...
     async def choose(
         self,
@@ -95,6 +106,8 @@ class Asks(ABC):
         max: int | None = None,
         message: str = "",
         timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
     ) -> str | list[str]:
         """Let the person pick one option, or several; returns the whole text of a plain option, the id of one with it.
 
@@ -104,18 +117,32 @@ class Asks(ABC):
         Raises: `NotAskable` when there is nothing to pick; `Denied` when the person refuses to.
         """
         field = asking.choice_field("choice", "", options, multiple=multiple, allow_other=allow_other, min=min, max=max)
-        picked = await self._one("choose", title, field, message, timeout)
+        picked = await self._one("choose", _question(title, field, message, timeout, copies, responders))
         if multiple:
             return [str(one) for one in picked] if isinstance(picked, list) else [str(picked)]
         return str(picked)
 
     @overload
     async def ask(
-        self, title: str, *, format: Literal["integer"], message: str = "", timeout: float | None = None
+        self,
+        title: str,
+        *,
+        format: Literal["integer"],
+        message: str = "",
+        timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
     ) -> int: ...
     @overload
     async def ask(
-        self, title: str, *, format: Literal["number"], message: str = "", timeout: float | None = None
+        self,
+        title: str,
+        *,
+        format: Literal["number"],
+        message: str = "",
+        timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
     ) -> float: ...
     @overload
     async def ask(
@@ -127,6 +154,8 @@ class Asks(ABC):
         placeholder: str | None = None,
         message: str = "",
         timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
     ) -> str: ...
     async def ask(
         self,
@@ -137,10 +166,12 @@ class Asks(ABC):
         placeholder: str | None = None,
         message: str = "",
         timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
     ) -> str | int | float:
         """Ask for a text, or for a number, an address or a date, by its format. Raises: `Denied`."""
         field = asking.text_field("text", "", format=format, pattern=pattern, placeholder=placeholder)
-        given = await self._one("ask", title, field, message, timeout)
+        given = await self._one("ask", _question(title, field, message, timeout, copies, responders))
         if format == "integer":
             return int(str(given))
         return float(str(given)) if format == "number" else str(given if given is not None else "")
@@ -151,10 +182,12 @@ class Asks(ABC):
         *fields: ConfirmField | ChoiceField | TextField,
         message: str = "",
         timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
     ) -> dict[str, Json]:
         """Ask several things at once; returns a value for each field's id. Raises: `Denied`."""
         question = Question(title=title, message=message, fields=fields, timeout_ms=asking.milliseconds(timeout))
-        answer = await self._ask("form", question)
+        answer = await self._ask("form", asking.routed(question, copies, responders))
         return {field.id: asking.value(field, answer) for field in fields}
 
     async def secret(
@@ -166,6 +199,8 @@ class Asks(ABC):
         keep: bool = False,
         message: str = "",
         timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
     ) -> Secret:
         """Ask for a secret; it is given on a one-time page, never in the chat, and only `reveal()` tells it.
 
@@ -175,15 +210,24 @@ class Asks(ABC):
         Raises: `Denied`.
         """
         question = asking.secret_question(name, title, store=store, message=message, timeout=timeout)
-        answer = await self._ask("secret", question)
+        answer = await self._ask("secret", asking.routed(question, copies, responders))
         return await self._secret(name, handle_of(answer.values.get("secret")) or "", keep)
 
     @abstractmethod
     async def _secret(self, name: str, handle: str, keep: bool) -> Secret:
         """Find what was given under a handle."""
 
-    async def _one(
-        self, verb: str, title: str, field: ChoiceField | TextField, message: str, timeout: float | None
-    ) -> Json:
-        question = Question(title=title, message=message, fields=(field,), timeout_ms=asking.milliseconds(timeout))
-        return asking.value(field, await self._ask(verb, question))
+    async def _one(self, verb: str, question: Question) -> Json:
+        return asking.value(question.fields[0], await self._ask(verb, question))
+
+
+def _question(
+    title: str,
+    field: ChoiceField | TextField,
+    message: str,
+    timeout: float | None,
+    copies: Sequence[str],
+    responders: Sequence[str],
+) -> Question:
+    question = Question(title=title, message=message, fields=(field,), timeout_ms=asking.milliseconds(timeout))
+    return asking.routed(question, copies, responders)

@@ -11,9 +11,11 @@ from core.keys import Index
 from core.life import card as life
 from core.life import posting as texts
 from core.life.alias import Alias, alias
+from core.life.copying import Copy, copy
 from core.life.decision import Refusal
 from core.life.once import Once, once
-from core.life.result import Kept, Showing
+from core.life.request import UNKNOWN
+from core.life.result import Copied, Kept, Showing
 from core.store import Store
 
 
@@ -70,6 +72,11 @@ class Cards:
     async def show(self, event: life.Show) -> Showing | Refusal:
         """Begin a showing."""
         return await self._committer.carry(life.show, event, self._at(event.of))
+
+    async def copy(self, event: Copy) -> Copied | Refusal:
+        """Have an open request shown at further places, too."""
+        at = self._store.partition(event.request)
+        return UNKNOWN if at is None else await self._committer.carry(copy, event, at)
 
     async def ledger(self, event: life.Ledger) -> Kept | Refusal:
         """Remember where a card stands."""

@@ -14,6 +14,7 @@ DeedKind = Literal[
     "resume",
     "revert",
     "extend",
+    "copy",
     "delete",
     "grant.used",
     "grant.removed",

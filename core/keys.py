@@ -33,6 +33,7 @@ Index = Literal[
     "claims",
     "stopping",
     "pending",
+    "asked",
     "mine",
     "leases",
     "unproved",

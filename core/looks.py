@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from core.feed import Feed, Subscription
 from core.going import Going, going
-from core.life.access import may_see
+from core.life.access import may_look, may_see
 from core.life.decision import Kind, Model, Ref
 from core.listening import Listeners
 from core.model import TERMINAL, Conversation, Entry, Event, Grant, Grants, Incarnation, Json, Person, Run, Step
@@ -61,14 +61,17 @@ class Looks:
     async def request(self, id: str, person: Person) -> Request | None:
         """Look at a request, with its long texts."""
         request = await self._one("request", id, Request)
-        if request is None or await self.conversation(request.conversation, person) is None:
+        found = await self._one("conversation", request.conversation, Conversation) if request is not None else None
+        if request is None or found is None or found.deleted or not may_look(person, found, request):
             return None
         return await self.whole(request)
 
     async def whole(self, request: Request) -> Request:
         """Load a request's long texts."""
         text = await self.store.body(request.id) if request.body else None
-        return request if text is None else request.changed(question=Question.model_validate_json(text))
+        if text is None:
+            return request
+        return request.changed(question=Question.model_validate_json(text).changed(copies=request.question.copies))
 
     async def conversation(self, id: str, person: Person) -> Conversation | None:
         """Look at a conversation; a deleted one is not there."""
@@ -94,14 +97,16 @@ class Looks:
         return sorted(found, key=lambda one: one.changed_ms, reverse=True)[:limit]
 
     async def pending(self, person: Person) -> Pending:
-        """List a person's open questions and resumable runs."""
+        """List a person's open questions, with those of others that name them, and resumable runs."""
         requests: list[Request] = []
         runs: list[Run] = []
         for partition in range(len(self.store.keys)):
             members = await self.store.due(partition, "pending", of=person.id, limit=1_000)
             models = await self._many(partition, "conversation", [id for id, _ in members], Conversation)
             places = [one for one in models.values() if one is not None and may_see(person, one)]
-            asked = await self._many(partition, "request", [id for one in places for id in one.open], Request)
+            named = [id for id, _ in await self.store.due(partition, "asked", of=person.id, limit=1_000)]
+            open = dict.fromkeys([*(id for one in places for id in one.open), *named])
+            asked = await self._many(partition, "request", list(open), Request)
             requests += [await self.whole(one) for one in asked.values() if one is not None and one.state == "open"]
             paused = await self._many(partition, "run", [id for one in places for id in one.paused], Run)
             runs += [one for one in paused.values() if one is not None]

@@ -245,8 +245,9 @@ async def pending_in(id: str, web: Parts, who: Reader) -> Waiting:
 async def _waiting(web: Web, who: Known, only: Conversation | None) -> Waiting:
     found = await web.broker.pending(who.person)
     titles = {one.id: one.title for one in await web.broker.conversations(who.person, limit=500)}
+    cards = wire.cards(one for one in found.requests if only is None or one.conversation == only.id)
     return Waiting(
-        requests=wire.cards(one for one in found.requests if only is None or one.conversation == only.id),
+        requests=[one if one.conversation in titles else one.model_copy(update={"foreign": True}) for one in cards],
         runs=[
             wire.run(one, title=titles.get(one.conversation))
             for one in found.runs

@@ -16,9 +16,10 @@ from adapters.web.state import Web
 from adapters.web.wire import CardShape
 from core.accounts import Known
 from core.life.card import Reshow
+from core.life.copying import Copy
 from core.life.decision import Refusal
 from core.life.event import Reply
-from core.life.result import Answered, Extended, Stopped
+from core.life.result import Answered, Copied, Extended, Stopped
 from core.model import Json
 from core.question import Accepted, Declined
 
@@ -78,6 +79,14 @@ class MoreTime(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     seconds: float = Field(gt=0, le=366 * 86_400, allow_inf_nan=False, strict=True)
+
+
+class Places(BaseModel):
+    """Places of chats."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    origins: list[str] = Field(min_length=1, max_length=20)
 
 
 class Cards(BaseModel):
@@ -172,6 +181,16 @@ async def _answer(web: Web, id: str, body: AnswerBody, who: Known, key: str | No
 async def extend(id: str, body: MoreTime, web: Parts, who: Answerer, key: Key) -> Extended:
     """Move the deadline to so many seconds from now."""
     result = await web.broker.extend(known_id(id, "request"), who.person, body.seconds, key=key)
+    if isinstance(result, Refusal):
+        raise refused(result)
+    return result
+
+
+@router.post("/{id}/copies", summary="Show an open request in other chats, too", response_model_exclude_none=True)
+async def copies(id: str, body: Places, web: Parts, who: Answerer, key: Key) -> Copied:
+    """Add places; whoever may answer can answer there, and all cards close together."""
+    event = Copy(known_id(id, "request"), who.person, tuple(one.strip() for one in body.origins), key)
+    result = await web.broker.cards.copy(event)
     if isinstance(result, Refusal):
         raise refused(result)
     return result

@@ -78,7 +78,10 @@ class RunShape(BaseModel):
 
 
 class CardShape(BaseModel):
-    """A request; `fields` are what is asked, `subject` is what is approved, `outcome` and the rest what came of it."""
+    """A request; `fields` are what is asked, `subject` is what is approved, `outcome` and the rest what came of it.
+
+    foreign: it is of a conversation that the reader cannot see, and names them to answer it.
+    """
 
     model_config = ConfigDict(extra="allow")
 
@@ -95,6 +98,7 @@ class CardShape(BaseModel):
     outcome: str | None = None
     by: str | None = None
     where: str | None = None
+    foreign: bool | None = None
 
 
 class GrantShape(BaseModel):

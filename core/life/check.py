@@ -31,6 +31,7 @@ FOR_RUN = Option(id="run", label="Approve for this task", effect="allow_run")
 ALWAYS = Option(id="always", label="Always approve exactly this", effect="allow_always")
 DENY = Option(id="deny", label="Deny", effect="deny")
 NUMBERS = re.compile(r"[+-]?\d{1,18}(\.\d{1,18})?")
+PLACE = re.compile(r"[a-z][a-z0-9]{0,15}-[^\s\x00-\x1f\x7f]{1,200}")
 SHAPES = {
     "email": (re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)+"), "an e-mail address"),
     "url": (re.compile(r"https?://[^\s/?#]+\S*"), "an http or https address"),
@@ -42,6 +43,11 @@ def normal(question: Question) -> Question | Refusal:
     """Fill in what a question leaves out, drop blank options, refuse what nobody could answer."""
     if not question.fields:
         return _bad("fields", "at least one field is needed")
+    for place in question.copies:
+        if (wrong := misplaced(place)) is not None:
+            return _bad("copies", wrong)
+    if any(not person.strip() for person in question.responders):
+        return _bad("responders", "must be ids of people")
     seen: set[str] = set()
     fields: list[AnyField] = []
     for field in question.fields:
@@ -60,6 +66,15 @@ def normal(question: Question) -> Question | Refusal:
         if question.subject is None and not (question.title.strip() or question.message.strip()):
             return _bad("subject", "a confirmation without a subject, title or message shows nothing to approve")
     return question.changed(fields=tuple(fields))
+
+
+def misplaced(place: str) -> str | None:
+    """Tell what is wrong with a place where a card is to be shown, too."""
+    if not PLACE.fullmatch(place):
+        return f"{place!r} must be a place of a chat, such as tg-100200300"
+    if place.startswith(("chat-", "cli-")):
+        return f"{place!r} is no chat; the dashboard shows it anyway to who may answer"
+    return None
 
 
 def _normal_field(field: AnyField, question: Question) -> AnyField | Refusal:

@@ -64,7 +64,7 @@ def close_all(
             continue
         if request.state != "settled":
             request = settle(d, request, answer, None, None)
-        d.save_request(request, question=Question(title=""), answer=stub(request.answer), delivered=True)
+        d.save_request(request, question=blank(request.question), answer=stub(request.answer), delivered=True)
         d.want(Wipe("request", id))
     gone = set(run.requests)
     conversation = d.save_conversation(conversation, open=tuple(q for q in conversation.open if q not in gone))
@@ -77,7 +77,7 @@ def forget_past(d: Draft, run: Run) -> None:
     for id in run.past:
         request = d.request(id)
         if request is not None:
-            d.save_request(request, question=Question(), answer=stub(request.answer))
+            d.save_request(request, question=blank(request.question), answer=stub(request.answer))
             d.want(Wipe("request", id))
 
 
@@ -191,6 +191,11 @@ def _public(request: Request, answer: AnyAnswer) -> dict[str, Json]:
 def public(request: Request) -> dict[str, Json]:
     """What may be told of a settled request's answer."""
     return {} if request.answer is None else _public(request, request.answer)
+
+
+def blank(question: Question) -> Question:
+    """What stays of a question when its texts go: whose it was, so that they still hear what came of it."""
+    return Question(responders=question.responders, copies=question.copies)
 
 
 def stub(answer: AnyAnswer | None) -> AnyAnswer | None:

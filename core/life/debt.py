@@ -5,6 +5,7 @@ Worked out when a draft is closed, from the documents before and after, so that 
     unshown   a request is open and has a place (its origin, its copies) without a card
     debt      a card shows an older revision than its request, or its run's status, has
     outbox    a conversation of a platform has history that was not brought there
+    asked     an open request names who may answer it: it is in their list, wherever it was asked
 
 The dashboard reads the state itself and is owed nothing. Source: DESIGN sections 1 and 8.
 """
@@ -62,6 +63,10 @@ def indebt(d: Draft) -> None:
 
 
 def _request(d: Draft, before: Request | None, after: Request) -> None:
+    if (before is not None and before.state == "open") != (after.state == "open"):
+        for person in dict.fromkeys(after.question.responders):
+            owed = after.state == "open"
+            d.want(Owe("asked", after.id, d.now, of=person) if owed else Settle("asked", after.id, of=person))
     for place in places(after) if after.question.copies or prefix(after.origin) != "chat" else ():
         reopened = before is not None and before.state == "withdrawn"
         if after.state == "open" and (reopened or place not in after.cards):

@@ -74,7 +74,7 @@ class Untimer:
 
 
 Owed = Literal[
-    "unshown", "debt", "outbox", "inbox", "stop", "claims", "stopping", "pending", "mine", "leases", "unproved"
+    "unshown", "debt", "outbox", "inbox", "stop", "claims", "stopping", "pending", "asked", "mine", "leases", "unproved"
 ]
 
 

@@ -9,10 +9,10 @@ from typing import Literal, TypeVar
 
 from core.life.decision import Refusal
 from core.life.draft import Draft
-from core.life.result import RESULT, Answered, Deleted, Extended, Opened, Result, Resumed, Stopped
+from core.life.result import RESULT, Answered, Copied, Deleted, Extended, Opened, Result, Resumed, Stopped
 from core.model import Person, Seen
 
-T = TypeVar("T", Answered, Stopped, Resumed, Extended, Deleted, Opened)
+T = TypeVar("T", Answered, Stopped, Resumed, Extended, Copied, Deleted, Opened)
 OTHER = Refusal("conflict", "this key named something else before: nothing was done, send it with a new key")
 FORESTALLED: Literal["forestalled"] = "forestalled"
 

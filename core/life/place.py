@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from core.life.access import may_delete, may_see, may_start
 from core.life.audit import note
-from core.life.closing import forget_past, settle, stub
+from core.life.closing import blank, forget_past, settle, stub
 from core.life.decision import Hint, Owe, Refusal, Settle, Shrink, Unready, Untimer, Wipe
 from core.life.draft import Draft
 from core.life.event import Delete, Reset, ShrinkDue, Stop
@@ -20,7 +20,7 @@ from core.life.run import stop, tell_workers, turns_of
 from core.life.sealing import drop
 from core.listening import Listener, Listeners
 from core.model import Conversation, Origin, Run, Turn
-from core.question import Cancelled, Question
+from core.question import Cancelled
 
 UNKNOWN = Refusal("unknown", "there is no such conversation")
 
@@ -105,7 +105,7 @@ def _erase(d: Draft, run: Run) -> tuple[Turn, ...]:
             continue
         if request.state != "settled":
             request = settle(d, request, Cancelled(cause="deleted"), None, None)
-        d.save_request(request, question=Question(), answer=stub(request.answer), delivered=True)
+        d.save_request(request, question=blank(request.question), answer=stub(request.answer), delivered=True)
         d.want(Wipe("request", id))
     tell_workers(d, run)
     drop(d, run, run.secrets)

@@ -89,7 +89,7 @@ def _open(
         digest=name,
         replaces=e.replaces,
         created_ms=d.now,
-        surface=_gate(d, question, run.origin, *question.copies),
+        surface=gate(d, question, run.origin, *question.copies),
         ours=e.ours,
     )
     text = question.as_json()
@@ -131,7 +131,7 @@ def _short(question: Question) -> Question:
     )
 
 
-def _gate(d: Draft, question: Question, *origins: str) -> bool:
+def gate(d: Draft, question: Question, *origins: str) -> bool:
     """Tell whether a live front end shows such a question at one of the origins, as long as its heartbeat holds."""
     live = [one for one in d.listeners().all if one.until_ms > d.now]
     serving = [one for one in live if any(one.shows(origin, kinds_of(question)) for origin in origins)]
@@ -262,6 +262,8 @@ def _picked(answer: Accepted | Declined) -> Json:
 def shown(request: Request) -> dict[str, Json]:
     """A request as the API shows it: its card, and when it is settled, what came of it."""
     plain = {**card(request), "run": request.run, "conversation": request.conversation, "origin": request.origin}
+    if request.question.copies:
+        plain["copies"] = list(request.question.copies)
     if request.not_shown and request.answer is None:
         plain["not_shown"] = dict(request.not_shown)
     if request.answer is not None:

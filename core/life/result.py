@@ -72,6 +72,15 @@ class Extended(Value):
     deadline_ms: int
 
 
+class Copied(Value):
+    """A request is shown at further places. copies: all of them. unserved: those that no front end shows just now."""
+
+    kind: Literal["copied"] = "copied"
+    request: str
+    copies: tuple[str, ...]
+    unserved: tuple[str, ...] = ()
+
+
 class Deleted(Value):
     """A conversation is gone. unproved: turns whose end is not proved yet."""
 
@@ -148,6 +157,7 @@ Result = Annotated[
     | Stopped
     | Resumed
     | Extended
+    | Copied
     | Deleted
     | Opened
     | Forestalled

@@ -9,6 +9,8 @@ import pytest
 import pytest_asyncio
 
 from core.agent import Denied, Run
+from core.life.copying import Copy
+from core.life.result import Copied
 from core.model import Person
 from core.question import ConfirmField, Question, Subject, TextField
 from tests.contract.bench import ANN, HOME, Bench, bench, wide
@@ -114,3 +116,35 @@ async def test_a_copy_that_cannot_be_shown_leaves_the_question_where_it_was_aske
     assert not theirs.at(THERE)
     await both.write("/cancel")
     await both.final(here, "canceled by Ann")
+
+
+async def test_a_copy_that_is_added_while_it_is_open_is_shown_and_closed_with_the_others(
+    both: Bench, theirs: FakeChats
+) -> None:
+    """Also when everything was restarted in between; shown twice at the same place it never is."""
+
+    async def body(run: Run, message: str) -> str:
+        await run.confirm("Deploy?", tool="deploy", arguments={"to": "production"}, responders=[ANN.id, BEN.id])
+        return "Done."
+
+    both.hire(body)
+    await both.write("please")
+    here = await both.card("Deploy?")
+    (request,) = (await both.broker.pending(BEN)).requests
+    assert not theirs.at(THERE)
+    for _ in range(2):
+        added = await both.broker.cards.copy(Copy(request.id, ANN, (THERE, HOME)))
+        assert isinstance(added, Copied)
+        assert (added.copies, added.unserved) == ((THERE,), ())
+    there = await both.card("Deploy?", place=THERE, chats=theirs)
+    await both.settled("fb")
+    assert len(theirs.cards(THERE)) == 1
+    await both.restart()
+    assert (await both.platforms[-1].press(EVE, there, "Approve")).alert
+    await both.platforms[-1].press(BEN, there, "Approve")
+    await both.final(here, "Approved by Ben on fb")
+    await both.final(there, "Approved by Ben on fb")
+    await both.says("Done.")
+    assert not (await both.broker.pending(BEN)).requests
+    await both.settled()
+    await both.settled("fb")

@@ -26,6 +26,7 @@ TALKS: dict[str, tuple[list[Json], list[str]]] = {
     "story": ([], ["A whole message.", "piece by piece", "And a file."]),
     "ask": ([{"other": "green"}, ["option 1", "option 3"], "Ada", 3, "once"], ["Painted."]),
     "trip": ([{"where": "Rome", "people": 2, "book": "no"}], ["2 to Rome, booked: False"]),
+    "release": (["once"], ["Released."]),
     "pay": (["once"], ["receipt for 5 euros"]),
     "deploy": (["option 2", "once"], ["Deployed: pushed to production"]),
     "careful": (["once"], ["pushed to production"]),

@@ -72,7 +72,7 @@ export class PendingElement extends HTMLElement {
     const { store, doors } = this;
     if (!store || !doors) return;
     reconcile(this.questions, this.cards, (card) => card.request, (card, old) => {
-      const node = old ?? el("section", null, this.from(card.conversation), new CardElement());
+      const node = old ?? el("section", null, this.from(card.conversation, undefined, card.foreign), new CardElement());
       /** @type {CardElement} */ (node.querySelector("sayso-card")).show(card, doors);
       return node;
     });
@@ -87,8 +87,9 @@ export class PendingElement extends HTMLElement {
     this.nothing.hidden = !this.loaded || this.cards.length > 0 || this.runs.length > 0;
   }
 
-  /** Where it comes from. @param {string} conversation @param {string} [title] */
-  from(conversation, title) {
+  /** Where it comes from; a foreign conversation cannot be opened. @param {string} conversation @param {string} [title] @param {boolean} [foreign] */
+  from(conversation, title, foreign) {
+    if (foreign) return el("span", { class: "from" }, "Asked of you, in a conversation of somebody else");
     const name = title || this.store?.list.find((one) => one.id === conversation)?.title || "Conversation";
     return el("a", { class: "from", href: `#${conversation}` }, visible(name), icon("right"));
   }

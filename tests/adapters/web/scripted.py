@@ -44,6 +44,9 @@ class Script:
                 async with run.tool("wipe"):
                     self.effects.append("wiped")
                 return "wiped"
+            case "approver":
+                await run.confirm("Deploy?", responders=[rest])
+                return "deployed"
             case "choose":
                 return await run.choose("Which one?", ["red", "green", "blue"])
             case "text":

@@ -75,6 +75,70 @@ async def test_two_invited_people_see_nothing_of_each_other(place: Place, owner:
         assert await cards(ann) == [card]
 
 
+async def test_whom_a_question_names_sees_it_and_nothing_else_of_its_conversation(place: Place, owner: User) -> None:
+    """It is in their list until it is answered; what else is there looks like what is not there."""
+    async with joined(place, owner, "Ann") as ann, joined(place, owner, "Ben") as ben:
+        name = (await me(ben))["id"]
+        sent = plain(await ann.post("/v1/send", json={"text": f"approver {name}"}), 200)
+
+        async def cards(http: httpx.AsyncClient) -> list[Json]:
+            found = plain(await http.get("/v1/pending"), 200)
+            assert found["runs"] == []
+            assert isinstance(found["requests"], list)
+            return found["requests"]
+
+        async def asked() -> bool:
+            return len(await cards(ben)) == 1
+
+        await wait_until(asked)
+        (card,) = await cards(ben)
+        assert isinstance(card, dict)
+        assert (card["title"], card["foreign"]) == ("Deploy?", True)
+        assert [one.get("foreign") for one in await cards(ann) if isinstance(one, dict)] == [None]
+        assert plain(await ben.get(f"/v1/requests/{card['request']}"), 200)["title"] == "Deploy?"
+        assert plain(await ben.get("/v1/conversations"), 200)["conversations"] == []
+        conversation, run, answer = sent["conversation"], sent["run"], f"/v1/requests/{card['request']}/answer"
+        for path in (f"conversations/{conversation}", f"conversations/{conversation}/events", f"runs/{run}"):
+            assert (await ben.get(f"/v1/{path}")).status_code == 404, path
+        assert (await ben.post(f"/v1/runs/{run}/cancel", json={})).status_code == 404
+        assert (await ben.post(f"/v1/requests/{card['request']}/abort", json={})).status_code == 404
+        yes: dict[str, Json] = {"outcome": "accepted", "values": {"confirm": "once"}}
+        assert (await ann.post(answer, json=yes)).status_code == 403
+        assert plain(await ben.post(answer, json=yes), 200)["by"] == name
+        assert await cards(ben) == []
+        again = await ben.post(answer, json=yes)
+        assert (again.status_code, again.json()["repeat"]) == (200, True)
+
+
+async def test_a_question_is_shown_elsewhere_by_who_may_answer_it(place: Place, owner: User) -> None:
+    """Only places of chats count, the same key is the same call, and for others the question is not there."""
+    async with joined(place, owner, "Ann") as ann, joined(place, owner, "Ben") as ben:
+        sent = plain(await ann.post("/v1/send", json={"text": "delete x"}), 200)
+
+        async def asked() -> bool:
+            return bool(plain(await ann.get("/v1/requests"), 200)["requests"])
+
+        await wait_until(asked)
+        found = plain(await ann.get(f"/v1/conversations/{sent['conversation']}/pending"), 200)["requests"]
+        assert isinstance(found, list)
+        (card,) = found
+        assert isinstance(card, dict)
+        path = f"/v1/requests/{card['request']}/copies"
+        key = {"Idempotency-Key": "copy-1"}
+        assert (await ben.post(path, json={"origins": ["tg-8"]})).status_code == 404
+        for wrong in ([], ["chat-1"], ["cli-1"], ["nowhere"], ["tg-8 9"], [f"tg-{n}" for n in range(21)]):
+            refused = await ann.post(path, json={"origins": wrong})
+            assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "origins"), wrong
+        told = plain(await ann.post(path, json={"origins": ["tg-8", "tg-8"]}, headers=key), 200)
+        assert (told["copies"], told["unserved"]) == (["tg-8"], ["tg-8"])
+        assert plain(await ann.post(path, json={"origins": ["tg-8"]}, headers=key), 200) == told
+        assert (await ann.post(path, json={"origins": ["tg-9"]}, headers=key)).status_code == 409
+        assert plain(await ann.get(f"/v1/requests/{card['request']}"), 200)["copies"] == ["tg-8"]
+        no = plain(await ann.post(f"/v1/requests/{card['request']}/answer", json={"outcome": "declined"}), 200)
+        assert no["settled"]
+        assert (await ann.post(path, json={"origins": ["tg-9"]})).status_code == 409
+
+
 async def test_an_invitation_works_once_and_only_an_owner_makes_one(place: Place, owner: User) -> None:
     made = await owner.post("/v1/invitations", {"name": "Ann", "role": "approver"}, 201)
     code = str(made["link"]).partition("#")[2]

@@ -67,6 +67,8 @@ def questions(world: Play, conversation: Conversation) -> None:
     asked = [one for one in world.all(Request) if one.conversation == conversation.id]
     assert sorted(conversation.open) == sorted(one.id for one in asked if one.state == "open"), conversation
     for request in asked:
+        for person in request.question.responders:
+            assert (request.id in world.index("asked", person)) == (request.state == "open"), request
         if request.state == "settled":
             continue
         run = world.run(request.run)

@@ -51,6 +51,7 @@ QUESTIONS = {
     "call to change": call(PATHS[0], edit_schema=SCHEMA),
     "long call": call(PATHS[1], message="x" * 7_000),
     "sure": SURE,
+    "sure, for others": SURE.model_copy(update={"responders": (CAT.id, DAN.id), "copies": ("tg-9",)}),
     "choice with a deadline": CHOICE.model_copy(update={"timeout_ms": 30}),
     "multi": MULTI,
     "text": TEXT,
