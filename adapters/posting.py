@@ -1,7 +1,8 @@
 """Texts on a platform: what agents said and what we note, in order, each at most once; long ones in parts or as a file.
 
 Works conversation by conversation from the outbox. A part is announced before it is sent; where its arrival is unclear
-it is not sent again, unless the platform recognises a repeat. It knows no platform. Source: C117, C118.
+it is not sent again, unless the platform recognises a repeat. What a place with several people never takes is sent once
+more, addressed to who began the task: a platform may bring it to them. It knows no platform. Source: C117, C118.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from core.broker import Broker
 from core.card import Posted
 from core.errors import FileRefused
 from core.files import FileStore
-from core.life.debt import TOLD
+from core.life.debt import TOLD, prefix
 from core.life.decision import Refusal
 from core.life.posting import Arrived, Brought, Posting, Unsent
 from core.model import Entry
+from core.people import People
 from core.trace import emit
 
 _log = logging.getLogger(__name__)
@@ -50,6 +52,7 @@ class Texts:
         self, broker: Broker, sending: Sending, files: FileStore | None, again: Callable[[float], None]
     ) -> None:
         self._broker = broker
+        self._people = People(broker)
         self._sending = sending
         self._files = files
         self._again = again
@@ -86,7 +89,7 @@ class Texts:
             if isinstance(said, Refusal):
                 unclear = doubt = True
                 continue
-            outcome = await self._send(place, pieces[number], f"{entry.id}.{number}")
+            outcome = await self._send(place, pieces[number], f"{entry.id}.{number}", entry.run)
             if isinstance(outcome, Unclear) and repeat:
                 return PAUSE
             if isinstance(outcome, Refused) and outcome.kind == "later":
@@ -95,9 +98,8 @@ class Texts:
             if not isinstance(outcome, Sent):
                 unclear = True
                 doubt = doubt or isinstance(outcome, Unclear)
-                _log.warning(
-                    "whether part %d of text %s arrived at %s is unclear: %r", number, entry.id, place, outcome
-                )
+                words = "may not have taken" if isinstance(outcome, Unclear) else "did not take"
+                _log.warning("%s %s part %d of text %s: %r", place, words, number, entry.id, outcome)
                 emit("text.unclear" if isinstance(outcome, Unclear) else "text.refused", place=place, text=entry.id)
         if entry.run is not None and self._sending.marks:
             await self._sending.mark(await self._broker.peek(entry.run))
@@ -108,10 +110,16 @@ class Texts:
         emit("text.posted", place=place, text=entry.id, unclear=unclear)
         return None
 
-    async def _send(self, place: str, piece: Piece, nonce: str) -> Outcome:
-        if piece.view is not None:
-            return await self._sending.post(place, piece.view, nonce)
-        return await self._sending.upload(place, piece.name, piece.content, nonce)
+    async def _send(self, place: str, piece: Piece, nonce: str, run: str | None) -> Outcome:
+        if piece.view is None:
+            return await self._sending.upload(place, piece.name, piece.content, nonce)
+        outcome = await self._sending.post(place, piece.view, nonce)
+        final = isinstance(outcome, Refused) and outcome.kind == "final" and not self._sending.is_private(place)
+        begun = await self._broker.peek(run) if final and run is not None else None
+        who = await self._people.account(begun.starter.id, prefix(place)) if begun is not None else None
+        if who is None:
+            return outcome
+        return await self._sending.post(place, piece.view.changed(asks=who), nonce)
 
     async def _pieces(self, entry: Entry) -> list[Piece]:
         """Cut an entry into sends: parts, or a beginning and a file; then its attachments."""

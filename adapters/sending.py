@@ -44,6 +44,10 @@ class Sending:
         """Whether the platform marks how tasks ended."""
         return isinstance(self._platform, Marks)
 
+    def is_private(self, place: str) -> bool:
+        """Tell whether a place is a chat with one person."""
+        return self._platform.is_private(self.at(place))
+
     def at(self, place: str) -> str:
         """Tell where a place is now."""
         return self._now_at.get(place, place)

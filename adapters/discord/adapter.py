@@ -141,7 +141,7 @@ class Discord:
         found = await calls.sent("POST", SEND, body, channel_id=channel)
         who = render.person(view)
         if isinstance(found, Refused) and found.kind == "final" and who is not None and parent_of(place) is not None:
-            return await calls.privately(who, body) or found
+            return await calls.privately(who, render.elsewhere(body, channel)) or found
         return found
 
     async def edit(self, place: str, message: str, view: View) -> Outcome:

@@ -42,6 +42,12 @@ def message(view: View) -> dict[str, Json]:
     return {"flags": IS_COMPONENTS, **card(view)}
 
 
+def elsewhere(body: dict[str, Json], channel: int) -> dict[str, Json]:
+    """A message that could not be shown in its channel: a text says where it belongs."""
+    content = body.get("content")
+    return {**body, "content": f"-# <#{channel}>\n{content}"} if isinstance(content, str) else body
+
+
 def card(view: View) -> dict[str, Json]:
     """Make what a card shows, for a new message and for an edit."""
     asked = person(view)

@@ -266,6 +266,23 @@ async def test_a_question_for_a_locked_thread_goes_to_the_person_directly(redis_
         wire.ann.presses(card, "now")
         await wire.final(card, "Answered “now” by Ann on Discord")
         assert (await wire.run(thread)).state == "completed"
+        said = await wire.says("At now.")
+        assert f"<#{thread.id}>" in said.text
+
+
+async def test_what_was_found_comes_directly_when_the_bot_was_thrown_out(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(where)
+        room = wire.room()
+        thread = await wire.thread(room)
+        await wire.card("Where to?", thread)
+        await wait_until(lambda: "answer" in wire.there.commands)
+        (request,) = (await wire.broker.pending(Person(id=f"dc:{wire.ann.id}"))).requests
+        guild = room.guild
+        assert guild is not None
+        wire.there.kick(guild)
+        wire.ann.slash(wire.ann.dm, "answer", id=request.id, text="staging")
+        await wire.says("To staging.")
 
 
 async def locked_out(wire: Wire, thread: Channel) -> Message:
