@@ -107,7 +107,8 @@ def answer(
         assert before.deadline_ms is None or life.world.now < before.deadline_ms, before
         assert run is not None
         place = life.world.conversation(request.conversation)
-        allowed = {place.owner.id} if place.private else {run.starter.id, CAT.id}
+        usual = {place.owner.id} if place.private else {run.starter.id, CAT.id}
+        allowed = set(before.question.responders) or usual
         assert person.id in allowed, (event, run)
         assert proof or not request.question.restricted or isinstance(told.answer, Declined)
         life.answer_came(request.id, told)
