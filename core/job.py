@@ -98,6 +98,7 @@ class Job:
         record = await steadily(lambda: self._broker.peek(self.run), self._valid)
         if record is None or record.turn is None or record.turn.fence != self.fence:
             emit("turn.fenced", run=self.run, fence=self.fence)
+            await self._never_began()
             return
         if record.state == "stopping":
             self._stopped, self._stop_cause = True, record.cause
@@ -149,8 +150,9 @@ class Job:
 
     def _late(self) -> None:
         """The code was told to stop and did not: the conversation goes on without it, what it still records is void."""
-        if self._turn is not None and self._turn.task is not None and self._turn.task.done():
-            return  # it did; only its record is still on the way
+        turn = self._turn
+        if turn is not None and turn.task is not None and turn.task.done() and not turn.acting:
+            return  # it did, and left no thread behind; only its record is still on the way
         self.overdue = True
         emit("turn.overdue", run=self.run, fence=self.fence)
         if self._proves and not self._shutting:
@@ -238,6 +240,12 @@ class Job:
         event = await self._end_of(turn)
         await turn.steady(lambda: self._broker.ended(event))
         self._said("fenced")
+
+    async def _never_began(self) -> None:
+        """Another turn has the run before this one's code began: nothing of it works, and nobody need look for it."""
+        if self._proves:
+            event = Ended(self.run, self.fence, by="cooperative", effects=None, worker=self.worker)
+            await steadily(lambda: self._broker.ended(event), self._valid)
 
     async def _end_of(self, turn: Turn) -> Ended:
         """Say that the turn's code has ended, and what it did; what a newer turn has begun is that one's to tell."""

@@ -7,7 +7,12 @@ import pytest
 
 from core.agent import Run
 from core.broker import open_broker
+from core.job import Job
 from core.life.draft import Spans
+from core.life.event import Lost
+from core.life.living import Beat
+from core.life.result import Delivered
+from core.model import Incarnation
 from core.sweeper import Sweeper
 from core.trace import count, seen
 from tests.waiting import wait_until
@@ -57,3 +62,28 @@ async def test_an_older_turn_that_hangs_is_not_taken_for_one_that_ended(shop: Wo
         opened.set()
         await seen("turn.ended", run=run, how="fenced")
         assert not (await shop.record(run)).unproved
+
+
+async def test_a_turn_that_lost_its_run_before_it_began_leaves_nothing_to_prove(shop: Workshop) -> None:
+    """Its worker stood still between the claim and the first line of code, past its lease: a cancel need not wait."""
+    broker, ran = shop.broker, list[str]()
+
+    async def body(run: Run, message: str) -> None:
+        ran.append(message)
+
+    shop.hire("it", body)
+    for worker in ("w8", "w9"):
+        lease = Incarnation(id=worker, kind="worker", until_ms=broker.store.now() + 60_000)
+        await broker.beat(Beat(lease, first=True), 0)
+    run = await shop.say()
+    slow = await broker.claim(run, "w8", frozenset())
+    assert isinstance(slow, Delivered)
+    await broker.lost(Lost(run, "w8", gone=False))
+    assert isinstance(await broker.claim(run, "w9", frozenset()), Delivered)
+    assert len((await shop.record(run)).unproved) == 1
+    job = Job(
+        *(broker, slow, "w8"), agents=shop.find, files=None, pace=QUICK, valid=lambda: True, held=lambda change: None
+    )
+    await job.work()
+    assert (await shop.record(run)).unproved == ()
+    assert not ran

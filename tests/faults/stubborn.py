@@ -31,6 +31,11 @@ def _late(target: Path) -> None:
     _note(target, "late")
 
 
+def _hang(here: Path) -> None:
+    _note(here, "on a thread")  # a cancel that comes before this keeps the function from being called
+    threading.Event().wait()
+
+
 def _turn_for_ever() -> None:
     while True:
         pass
@@ -74,7 +79,7 @@ async def _resist(run: Run, message: str) -> str | None:
         case "thread":
             await asyncio.to_thread(_late, target)
         case "hang":
-            await asyncio.to_thread(threading.Event().wait)
+            await asyncio.to_thread(_hang, here)
         case "child":
             child = await asyncio.create_subprocess_exec(sys.executable, "-c", LATE, str(target))
             _note(here, str(child.pid))

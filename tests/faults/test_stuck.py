@@ -45,13 +45,14 @@ def alive(pid: int) -> bool:
 
 async def said(folder: Path, name: str, count: int = 1) -> list[str]:
     """The lines of a file, once there are so many."""
+    await wait_until(lambda: len(written(folder, name)) >= count, timeout=30)
+    return written(folder, name)
+
+
+def written(folder: Path, name: str) -> list[str]:
+    """The lines of a file so far."""
     file = folder / name
-
-    def read() -> list[str]:
-        return file.read_text("utf-8").splitlines() if file.exists() else []
-
-    await wait_until(lambda: len(read()) >= count, timeout=30)
-    return read()
+    return file.read_text("utf-8").splitlines() if file.exists() else []
 
 
 async def test_a_busy_loop_costs_its_worker_and_nothing_else(redis_url: str, tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ async def test_a_busy_loop_costs_its_worker_and_nothing_else(redis_url: str, tmp
 async def test_a_hanging_thread_is_fenced_at_once_and_its_worker_replaced(redis_url: str, tmp_path: Path) -> None:
     async with everything(redis_url, tmp_path) as (shop, worker):
         run = await shop.say(f"hang {tmp_path}", to="blocking")
-        await said(tmp_path, "here")
+        await wait_until(lambda: "on a thread" in written(tmp_path, "here"), timeout=30)
         await shop.broker.cancel(run, ANN)
         following = await shop.say(f"short {tmp_path}", to="blocking")
         assert following != run

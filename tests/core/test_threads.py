@@ -1,0 +1,113 @@
+"""Turns that wait for a thread: it cannot be cancelled, so the turn is over when the thread is, and not before."""
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncGenerator, Generator
+
+import pytest
+
+from core.agent import Run
+from core.broker import open_broker
+from core.trace import seen
+from tests.waiting import wait_until
+from tests.workshop import ANN, Workshop
+
+THREADS = min(32, (os.cpu_count() or 1) + 4)
+"""that a loop has, unless it is told otherwise"""
+
+
+@pytest.fixture
+async def shop(redis_url: str) -> AsyncGenerator[Workshop]:
+    async with open_broker(redis_url, block=0.2) as broker:
+        yield Workshop(broker)
+
+
+class Thread:
+    """A place on a thread at which it hangs until the test lets it go."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.opened = threading.Event()
+        self.many = 0
+
+    def __call__(self) -> None:
+        """Hang."""
+        self.many += 1
+        self.reached.set()
+        self.opened.wait()
+
+
+@pytest.fixture
+def hanging() -> Generator[Thread]:
+    thread = Thread()
+    yield thread
+    thread.opened.set()
+
+
+def hang_at(shop: Workshop, thread: Thread) -> None:
+    """Hire an agent that hangs at a thread when it is told to go."""
+
+    async def body(run: Run, message: str) -> str:
+        if message == "go":
+            await asyncio.to_thread(thread)
+        return "done"
+
+    shop.hire("it", body)
+
+
+async def test_a_run_on_a_thread_that_hangs_is_fenced_at_once_and_canceled_only_at_its_end(
+    shop: Workshop, hanging: Thread
+) -> None:
+    """Its code ended with the cancel, the thread did not: the conversation goes on long before the 15 seconds."""
+    hang_at(shop, hanging)
+    async with shop.worker() as worker:
+        run = await shop.say()
+        await wait_until(hanging.reached.is_set)
+        await shop.broker.cancel(run, ANN)
+        await seen("turn.overdue", run=run)
+        assert worker.overdue == [run]
+        await shop.until(await shop.say("another"), "completed")
+        assert (await shop.record(run)).shown == "canceling"
+        hanging.opened.set()
+        assert (await shop.until(run, "canceled")).ended_by == "cooperative"
+
+
+@pytest.mark.parametrize("told", [True, False], ids=["told to stop", "at work"])
+async def test_a_worker_that_leaves_a_thread_behind_says_nothing_of_its_end(
+    shop: Workshop, hanging: Thread, told: bool
+) -> None:
+    """Only the end of its process proves that: the run stays with this worker until somebody sees it gone."""
+    hang_at(shop, hanging)
+    async with shop.worker() as worker:
+        run = await shop.say()
+        await wait_until(hanging.reached.is_set)
+        if told:
+            await shop.broker.cancel(run, ANN)
+    assert worker.left == [run]
+    left = await shop.record(run)
+    assert left.shown == ("canceling" if told else "working")
+    assert len([*left.unproved, *([left.turn] if left.turn else [])]) == 1
+
+
+async def test_a_function_that_no_thread_had_begun_never_runs(shop: Workshop, hanging: Thread) -> None:
+    """All threads are taken: it waits for one, and the cancel comes first. Nothing ran, so that is proof."""
+    ran, waits = threading.Event(), asyncio.Event()
+
+    async def body(run: Run, message: str) -> None:
+        if message == "late":
+            waits.set()
+        await asyncio.to_thread(ran.set if message == "late" else hanging)
+
+    shop.hire("it", body)
+    async with shop.worker():
+        before = [await shop.say(origin=f"chat-hangs-{number}") for number in range(THREADS)]
+        await wait_until(lambda: hanging.many == THREADS)
+        run = await shop.say("late")
+        await waits.wait()
+        await shop.broker.cancel(run, ANN)
+        assert (await shop.until(run, "canceled")).ended_by == "cooperative"
+        hanging.opened.set()
+        for one in before:
+            await shop.until(one, "completed")
+    assert not ran.is_set()
