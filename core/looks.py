@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from core.feed import Feed, Subscription
 from core.going import Going, going
-from core.life.access import may_look, may_see
+from core.life.access import may_act, may_look, may_see
 from core.life.decision import Kind, Model, Ref
 from core.listening import Listeners
 from core.model import TERMINAL, Conversation, Entry, Event, Grant, Grants, Incarnation, Json, Person, Run, Step
@@ -83,8 +83,12 @@ class Looks:
         found = await self._one("conversation", id, Conversation)
         return found if found is not None and found.deleted and may_see(person, found) else None
 
+    async def place(self, id: str) -> Conversation | None:
+        """Look at a conversation, asking for nobody; at what is left of it when it was deleted."""
+        return await self._one("conversation", id, Conversation)
+
     async def conversations(self, person: Person, *, limit: int = 50) -> list[Conversation]:
-        """List a person's conversations, the last changed first."""
+        """List the conversations that a person may see, the last changed first."""
         found: list[Conversation] = []
         for partition in range(len(self.store.keys)):
             members = await self.store.newest(partition, "mine", person.id, 500)
@@ -92,24 +96,31 @@ class Looks:
             for id, model in models.items():
                 if model is None:
                     await self.store.unlist(partition, "mine", id, of=person.id)
-                elif not model.deleted:
+                elif not model.deleted and may_see(person, model):
                     found.append(model)
         return sorted(found, key=lambda one: one.changed_ms, reverse=True)[:limit]
 
     async def pending(self, person: Person) -> Pending:
-        """List a person's open questions, with those of others that name them, and resumable runs."""
+        """List open questions that a person may answer or whose run they may stop, and runs they may resume."""
         requests: list[Request] = []
         runs: list[Run] = []
         for partition in range(len(self.store.keys)):
             members = await self.store.due(partition, "pending", of=person.id, limit=1_000)
             models = await self._many(partition, "conversation", [id for id, _ in members], Conversation)
-            places = [one for one in models.values() if one is not None and may_see(person, one)]
+            places = {id: one for id, one in models.items() if one is not None and may_see(person, one)}
             named = [id for id, _ in await self.store.due(partition, "asked", of=person.id, limit=1_000)]
-            open = dict.fromkeys([*(id for one in places for id in one.open), *named])
-            asked = await self._many(partition, "request", list(open), Request)
-            requests += [await self.whole(one) for one in asked.values() if one is not None and one.state == "open"]
-            paused = await self._many(partition, "run", [id for one in places for id in one.paused], Run)
-            runs += [one for one in paused.values() if one is not None]
+            open = dict.fromkeys([*(id for one in places.values() for id in one.open), *named])
+            asked = [one for one in (await self._many(partition, "request", list(open), Request)).values() if one]
+            ids = [*(one.run for one in asked), *(id for one in places.values() for id in one.paused)]
+            theirs = {
+                id: run
+                for id, run in (await self._many(partition, "run", list(dict.fromkeys(ids)), Run)).items()
+                if run is not None and run.conversation in places and may_act(person, places[run.conversation], run)
+            }
+            for one in asked:
+                if one.state == "open" and (one.run in theirs or person.id in one.question.responders):
+                    requests.append(await self.whole(one))
+            runs += [run for run in theirs.values() if run.state == "paused"]
         return Pending(
             tuple(sorted(requests, key=lambda one: one.created_ms)),
             tuple(sorted(runs, key=lambda one: one.changed_ms)),

@@ -1,10 +1,14 @@
-"""Keeps the lists on open pages true: tells a person's pages when an item of their list of conversations changed."""
+"""Keeps the lists on open pages true: tells a person's pages when an item of their list of conversations changed.
+
+And when a question that names them did, of whichever conversation it is: what waits for them is another list.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Final
 
@@ -13,10 +17,13 @@ from adapters.web.channel import Frame, frame
 from adapters.web.hub import Hub, Page
 from core.errors import StoreError
 from core.feed import LOOK, Subscription
-from core.model import Json, Person
+from core.life.access import may_see
+from core.model import Conversation, Json, Person
 
 PAUSE: Final = 0.25
 """seconds in which changes of the same conversation are told as one"""
+ASKED: Final = frame("pending.changed", {})
+"""says that a page should load again what waits for its person"""
 _REMEMBERED: Final = 20_000
 _log = logging.getLogger("sayso.live")
 
@@ -26,54 +33,59 @@ class Lists:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._told: OrderedDict[tuple[str, str], str | None] = OrderedDict()
+        self._told: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     async def watch(self) -> None:
         """Tell pages of changes until cancelled."""
         async with AsyncExitStack() as stack:
-            hints = [await stack.enter_async_context(feed.subscribe("journal")) for feed in self._hub.broker.feeds]
-            await asyncio.gather(*(self._watch(one) for one in hints))
+            watching: list[Awaitable[None]] = []
+            for feed in self._hub.broker.feeds:
+                for kind, tell in (("journal", self._changed), ("asked", self._asked)):
+                    watching.append(_watch(await stack.enter_async_context(feed.subscribe(kind)), tell))
+            await asyncio.gather(*watching)
 
-    async def _watch(self, hints: Subscription) -> None:
-        while True:
-            ids = await hints.wait(60.0)
-            try:
-                for person, pages in self._hub.people().values():
-                    if LOOK in ids:
-                        for one in await self._hub.broker.conversations(person, limit=200):
-                            self._tell(person, pages, one.id, wire.conversation(one))
-                    for id in ids - {LOOK}:
-                        await self._look(person, pages, id)
-            except StoreError as error:
-                _log.debug("cannot look at lists: %s", error)
-            await asyncio.sleep(PAUSE)
+    async def _changed(self, ids: frozenset[str]) -> None:
+        """Conversations changed: it is told to all who may see them, and to those who could."""
+        for id in ids - {LOOK}:
+            found = await self._hub.broker.place(id)
+            for person, pages in self._hub.people().values():
+                seen = found is not None and may_see(person, found)
+                if seen and found is not None and not found.deleted:
+                    self._tell(person, pages, found)
+                elif self._told.pop((person.id, id), None) is not None or seen:
+                    gone = frame("conversation.deleted", {"conversation": id})
+                    _note([page for page in pages if id not in page.follows], gone)
+        if LOOK in ids:
+            for person, pages in self._hub.people().values():
+                for one in await self._hub.broker.conversations(person, limit=200):
+                    self._tell(person, pages, one)
 
-    async def _look(self, person: Person, pages: list[Page], id: str) -> None:
-        key = (person.id, id)
-        if key in self._told and self._told[key] is None:
-            return  # it is none of theirs
-        found = await self._hub.broker.conversation(id, person)
-        if found is not None:
-            self._tell(person, pages, id, wire.conversation(found))
-        elif self._told.get(key):
-            gone = frame("conversation.deleted", {"conversation": id})
-            _note([page for page in pages if id not in page.follows], gone)
-            self._remember(key, None)
-        elif await self._hub.broker.deleted(id, person) is None:
-            self._remember(key, None)
+    async def _asked(self, ids: frozenset[str]) -> None:
+        """Questions that name people were asked, answered or closed."""
+        for id, (_, pages) in self._hub.people().items():
+            if id in ids or LOOK in ids:
+                _note(pages, ASKED)
 
-    def _tell(self, person: Person, pages: list[Page], id: str, item: wire.ConversationShape) -> None:
-        plain: dict[str, Json] = item.model_dump(mode="json", exclude_none=True)
+    def _tell(self, person: Person, pages: list[Page], found: Conversation) -> None:
+        plain: dict[str, Json] = wire.conversation(found).model_dump(mode="json", exclude_none=True)
         told = frame("conversation.changed", {"conversation": plain})
-        if self._told.get((person.id, id)) != told.text:
-            self._remember((person.id, id), told.text)
+        key = (person.id, found.id)
+        if self._told.get(key) != told.text:
+            self._told[key] = told.text
+            self._told.move_to_end(key)
+            if len(self._told) > _REMEMBERED:
+                self._told.popitem(last=False)
             _note(pages, told)
 
-    def _remember(self, key: tuple[str, str], text: str | None) -> None:
-        self._told[key] = text
-        self._told.move_to_end(key)
-        if len(self._told) > _REMEMBERED:
-            self._told.popitem(last=False)
+
+async def _watch(hints: Subscription, tell: Callable[[frozenset[str]], Awaitable[None]]) -> None:
+    while True:
+        ids = await hints.wait(60.0)
+        try:
+            await tell(ids)
+        except StoreError as error:
+            _log.debug("cannot look at lists: %s", error)
+        await asyncio.sleep(PAUSE)
 
 
 def _note(pages: list[Page], told: Frame) -> None:

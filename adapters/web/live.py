@@ -3,7 +3,8 @@
 A WebSocket is let in before it is accepted, and only from our own page (or with a token). Its frames are JSON:
 
     page → us   {"follow": conversation, "after": seq} · {"unfollow": conversation} · {"ping": n}
-    us → page   events · {"type": "followed"} · {"type": "pong"} · {"type": "reset"} · {"type": "conversation.changed"}
+    us → page   events · {"type": "followed"} · {"type": "pong"} · {"type": "reset"}
+                {"type": "conversation.changed"} · {"type": "pending.changed"} · {"type": "frozen"}
 
 After `reset` or `conversation.deleted` a page follows that conversation no more until it says so again. An event of SSE
 has the id `<conversation>-<seq>`; its stream goes on after `reset`, from the end of the journal.

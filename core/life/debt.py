@@ -5,7 +5,7 @@ Worked out when a draft is closed, from the documents before and after, so that 
     unshown   a request is open and has a place (its origin, its copies) without a card
     debt      a card shows an older revision than its request, or its run's status, has
     outbox    a conversation of a platform has history that was not brought there
-    asked     an open request names who may answer it: it is in their list, wherever it was asked
+    asked     an open request names who may answer it: it is in their list, wherever it was asked; their pages are told
 
 The dashboard reads the state itself and is owed nothing. Source: DESIGN sections 1 and 8.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.life.decision import Owe, Settle, Write
+from core.life.decision import Hint, Owe, Settle, Write
 from core.model import TERMINAL, Conversation, Run
 from core.question import Request
 
@@ -67,6 +67,8 @@ def _request(d: Draft, before: Request | None, after: Request) -> None:
         for person in dict.fromkeys(after.question.responders):
             owed = after.state == "open"
             d.want(Owe("asked", after.id, d.now, of=person) if owed else Settle("asked", after.id, of=person))
+    if before is None or _seen(before) != _seen(after):
+        d.want(*(Hint("asked", person) for person in dict.fromkeys(after.question.responders)))
     for place in places(after) if after.question.copies or prefix(after.origin) != "chat" else ():
         reopened = before is not None and before.state == "withdrawn"
         if after.state == "open" and (reopened or place not in after.cards):

@@ -309,18 +309,24 @@ def _follow(draft: Draft, before: Conversation | None, after: Conversation | Non
         return
     if is_ and not was:
         draft.want(Rest("conversation", some.id, wake=True))
-        draft.want(*(Owe("pending", some.id, draft.now, of=of) for of in _waits_for(some)))
     if not is_ and after is not None and not after.deleted:
         draft.want(Rest("conversation", some.id))
-    if was and not is_:
-        draft.want(*(Settle("pending", some.id, of=of) for of in _waits_for(some)))
-    if before is None and after is not None:
-        draft.want(Owe("mine", some.id, draft.now, of=some.owner.id))
-    if before is not None and (after is None or after.deleted):
-        draft.want(Settle("mine", some.id, of=some.owner.id))
+    old_lists, lists = _lists(before), _lists(after)
+    draft.want(*(Settle(index, some.id, of=of) for index, of in old_lists if (index, of) not in lists))
+    draft.want(*(Owe(index, some.id, draft.now, of=of) for index, of in lists if (index, of) not in old_lists))
 
 
-def _waits_for(conversation: Conversation) -> tuple[str, ...]:
-    """Whose list names a conversation while something in it is not settled: its owner's, and its front end's."""
+def _lists(conversation: Conversation | None) -> dict[tuple[Literal["mine", "pending"], str], None]:
+    """Whose lists name a conversation: of all who may see it; while something is not settled, its front end's too."""
+    if conversation is None or conversation.deleted:
+        return {}
+    found: dict[tuple[Literal["mine", "pending"], str], None] = {}
+    people = () if conversation.private else conversation.people
+    for person in (conversation.owner.id, *people):
+        found["mine", person] = None
+        if conversation.unsettled:
+            found["pending", person] = None
     where = prefix(conversation.origin)
-    return (conversation.owner.id,) if where == "chat" else (conversation.owner.id, where)
+    if conversation.unsettled and where != "chat":
+        found["pending", where] = None
+    return found

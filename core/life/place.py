@@ -217,4 +217,5 @@ def bind(d: Draft, e: Bind) -> Kept:
     conversation = d.conversation(pointer.conversation) if pointer is not None else None
     if conversation is not None and not conversation.private and conversation.people != e.people:
         d.save_conversation(conversation, people=e.people)
+        d.want(Hint("journal", conversation.id))
     return Kept()

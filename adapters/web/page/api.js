@@ -96,6 +96,7 @@ export const api = {
   abort: (/** @type {string} */ id) => call("POST", `/v1/requests/${enc(id)}/abort`, { body: {}, key: once() }),
   request: (/** @type {string} */ id) => call("GET", `/v1/requests/${enc(id)}`),
   pending: () => call("GET", "/v1/pending"),
+  unproved: () => call("GET", "/v1/unproved"),
   run: (/** @type {string} */ id, /** @type {"cancel"|"pause"|"resume"|"revert"|"accept-stopped"} */ verb, /** @type {object} */ body = {}) => call("POST", `/v1/runs/${enc(id)}/${verb}`, { body, key: once() }),
   grants: (/** @type {string} */ id) => call("GET", `/v1/conversations/${enc(id)}/grants`),
   withdraw: (/** @type {string} */ id, /** @type {string} */ digest) => call("DELETE", `/v1/conversations/${enc(id)}/grants/${enc(digest)}`, { key: once() }),

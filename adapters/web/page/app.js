@@ -17,6 +17,7 @@ import { visible } from "./escapes.js";
 import { showFreeze } from "./freeze.js";
 import { showGrants } from "./grants.js";
 import { Drawer } from "./drawer.js";
+import { showNews } from "./news.js";
 import { Outbox } from "./outbox.js";
 import { Store } from "./store.js";
 import { welcome } from "./welcome.js";
@@ -168,12 +169,13 @@ answers.addEventListener("standing", (/** @type {any} */ event) => {
 });
 acts.addEventListener("notice", (/** @type {any} */ event) => notice(event.detail));
 acts.addEventListener("done", (/** @type {any} */ event) => {
-  if (store.place === "pending" && event.detail.verb !== "whole") pending.show(store, doors);
+  if (event.detail.verb !== "whole") void store.waits.look();
 });
 
 /** A card is settled, before its event comes. @param {string} request @param {any} changes */
 function settle(request, changes) {
   pending.changed(request, { state: "settled", ...changes });
+  store.waits.settled(request);
   for (const thread of store.threads.values()) {
     const item = thread.find(`q:${request}`);
     if (item?.kind === "card" && item.card.state !== "settled") thread.put({ ...item, card: { ...item.card, state: "settled", ...changes } });
@@ -192,7 +194,7 @@ function standingWords(standing) {
 
 // ── what the server tells ───────────────────────────────────────────────────────────────────────────────────────────
 
-store.addEventListener("list", () => { side.show(store, acts); showTitle(); });
+store.addEventListener("list", () => { side.show(store, acts); showTitle(); showNews(part("news"), store); });
 store.addEventListener("thread", () => {
   for (const item of store.thread?.items ?? []) if (item.kind === "said" && item.role === "person") claim(item);
   showThread();
@@ -206,10 +208,9 @@ store.addEventListener("gone", (/** @type {any} */ event) => {
   if (event.detail) notice("This conversation was deleted.");
 });
 store.addEventListener("card", (/** @type {any} */ event) => pending.changed(event.detail.request, event.detail));
-let openBefore = 0;
-store.addEventListener("list", () => {
-  if (store.place === "pending" && store.waiting !== openBefore) pending.show(store, doors);
-  openBefore = store.waiting;
+store.addEventListener("waits", () => {
+  pending.update();
+  part("menu").classList.toggle("has-news", store.waiting > 0);
 });
 
 /** @type {WeakSet<object>} */

@@ -71,7 +71,7 @@ function roles(current, change, label) {
 
 /** @param {any} all @param {Attempt} attempt */
 function persons(all, attempt) {
-  return el("section", null, el("h3", null, "People"), el("p", { class: "hint" }, "Members have their own tasks; approvers also answer for others in groups; owners also look after people. Nobody sees the conversations of others."), el("ul", { class: "rows" }, all.people.map((/** @type {any} */ one) => {
+  return el("section", null, el("h3", null, "People"), el("p", { class: "hint" }, "Members have their own tasks; approvers also answer for others in groups; owners also look after people. Nobody sees the private conversations of others."), el("ul", { class: "rows" }, all.people.map((/** @type {any} */ one) => {
     const first = one.id === "web:owner";
     const name = el("input", { type: "text", value: one.name, maxlength: "60", "aria-label": `Name of ${one.name}`, onchange: () => attempt(() => api.changePerson(one.id, { name: name.value })) });
     return el("li", null, el("div", { class: "row-main" }, name,

@@ -14,8 +14,9 @@ const LONGEST = 15_000;
 
 export class Socket extends EventTarget {
   /**
-   * Fires `told` (detail: the event), `link` (detail: the state), `mended` after a lost connection is back, and `doubt`
-   * when it cannot be opened: the server is away, or this browser is signed out.
+   * Fires `told` (detail: the event), `link` (detail: the state), `opened` with each connection (what happens from then
+   * on is told), `mended` after a lost one is back, and `doubt` when it cannot be opened: the server is away, or this
+   * browser is signed out.
    */
   constructor() {
     super();
@@ -61,6 +62,7 @@ export class Socket extends EventTarget {
     this.set("live");
     for (const [conversation, after] of this.following) this.say({ follow: conversation, after });
     this.ping();
+    this.dispatchEvent(new Event("opened"));
     if (this.wasLost) this.dispatchEvent(new Event("mended"));
     this.wasLost = false;
   }

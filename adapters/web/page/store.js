@@ -1,6 +1,6 @@
 /**
  * What the page knows: who is here, the list of conversations, the threads that were opened, which one is shown.
- * Must not know: elements. Says `list`, `thread`, `place`, `link` when something changed, at most once a frame each.
+ * Must not know: elements. Says `list`, `thread`, `place`, `link`, `waits` when something changed, at most once a frame.
  */
 
 import { api, Problem } from "./api.js";
@@ -8,6 +8,7 @@ import { apply } from "./events.js";
 import { refusal } from "./words.js";
 import { Thread } from "./thread.js";
 import { Socket } from "./socket.js";
+import { Waits } from "./waits.js";
 
 const KEPT = 8;
 const AGAIN = 3000;
@@ -32,10 +33,12 @@ export class Store extends EventTarget {
     /** @type {import("./freeze.js").Frozen} */
     this.frozen = { frozen: false };
     this.socket = new Socket();
+    this.waits = new Waits(this);
     /** @type {Set<string>} */
     this.due = new Set();
     this.socket.addEventListener("told", (/** @type {any} */ event) => this.heard(event.detail));
     this.socket.addEventListener("link", () => this.changed("link"));
+    this.socket.addEventListener("opened", () => this.refresh());
     this.socket.addEventListener("mended", () => this.mend());
     this.socket.addEventListener("doubt", () => void api.me().catch(() => null));
   }
@@ -54,22 +57,23 @@ export class Store extends EventTarget {
       if (!(error instanceof Problem)) throw error;
       if (error.status === 401) return;
       this.dispatchEvent(new CustomEvent("trouble", { detail: error.unheard ? `${error.detail || "The server does not answer."} It is tried again.` : refusal(error) }));
-      if (error.unheard) setTimeout(() => void this.mend(), AGAIN);
+      if (error.unheard) setTimeout(() => void Promise.all([this.refresh(), this.mend()]), AGAIN);
       return;
     }
     this.agent ||= this.me?.agent ?? "";
+    if (this.owner) void this.waits.look();
     this.changed("list");
     this.changed("place");
     this.changed("frozen");
   }
 
   async mend() {
-    await this.refresh();
     if (!this.me) await this.introduce();
     if (this.current && !this.thread?.loaded) await this.load(this.current);
   }
 
   async refresh() {
+    void this.waits.look();
     try {
       const { conversations } = await api.conversations();
       this.list = conversations;
@@ -98,9 +102,13 @@ export class Store extends EventTarget {
     return this.current ? this.threads.get(this.current) ?? null : null;
   }
 
+  get owner() {
+    return this.me?.person.role === "owner";
+  }
+
   /** How many questions wait for this person, everywhere. */
   get waiting() {
-    return this.list.reduce((sum, one) => sum + (one.open ?? 0), 0);
+    return this.waits.requests?.length ?? this.list.reduce((sum, one) => sum + (one.open ?? 0), 0);
   }
 
   /** Show a conversation; null: a new one. @param {string | null} id */
@@ -112,6 +120,7 @@ export class Store extends EventTarget {
     this.changed("place");
     this.changed("thread");
     if (before && before !== id) this.socket.unfollow(before);
+    this.waits.seen(id);
     if (!id) return;
     const known = this.threads.get(id);
     if (known?.loaded) {
@@ -133,6 +142,7 @@ export class Store extends EventTarget {
     this.place = "pending";
     if (this.current) this.socket.unfollow(this.current);
     this.current = null;
+    this.waits.news.clear();
     this.changed("place");
   }
 
@@ -176,6 +186,7 @@ export class Store extends EventTarget {
   heard(told) {
     const id = told.conversation;
     if (told.type === "conversation.changed") return this.listed(told.conversation);
+    if (told.type === "pending.changed") return void this.waits.look();
     if (told.type === "conversation.deleted" && id) return this.forget(id);
     if (told.type === "frozen") { this.frozen = /** @type {any} */ (told); return this.changed("frozen"); }
     const thread = id ? this.threads.get(id) : null;
@@ -190,6 +201,7 @@ export class Store extends EventTarget {
   /** @param {any} item  of the list; `deleted` takes it out */
   listed(item) {
     const at = this.list.findIndex((one) => one.id === item.id);
+    if (matters(this.list[at]) || matters(item)) void this.waits.look();
     if (item.deleted) {
       if (at >= 0) this.list.splice(at, 1);
     } else if (at >= 0) this.list[at] = item;
@@ -203,6 +215,7 @@ export class Store extends EventTarget {
   /** A conversation is gone. @param {string} id */
   forget(id) {
     const loaded = this.threads.get(id)?.loaded;
+    void this.waits.look();
     this.socket.unfollow(id);
     this.threads.delete(id);
     this.list = this.list.filter((one) => one.id !== id);
@@ -222,4 +235,9 @@ export class Store extends EventTarget {
     this.dispatchEvent(new CustomEvent("card", { detail: card }));
     this.changed("thread");
   }
+}
+
+/** Whether something in a conversation waits for people. @param {any} item  of the list */
+function matters(item) {
+  return Boolean(item && (item.open || item.state === "paused" || item.state === "stopping"));
 }

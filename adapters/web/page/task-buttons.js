@@ -26,15 +26,27 @@ export function taskButtons(card, acts) {
  * @param {string} look  class of the first button
  */
 export function cancelButton(run, acts, look) {
+  return sureButton("Cancel task", "Sure? What it did so far is discarded.", "Yes, cancel it", () => acts.run(run, "cancel"), look);
+}
+
+/**
+ * A button that asks once, in its own place, before it acts.
+ * @param {string} words
+ * @param {string} warning
+ * @param {string} sure
+ * @param {() => void} act
+ * @param {string} look  class of the first button
+ */
+export function sureButton(words, warning, sure, act, look = "button small") {
   const holder = el("span", { class: "sure" });
   const ask = () => {
-    const yes = el("button", { type: "button", class: "button small danger", onclick: () => { rest(false); acts.run(run, "cancel"); } }, "Yes, cancel it");
+    const yes = el("button", { type: "button", class: "button small danger", onclick: () => { rest(false); act(); } }, sure);
     const no = el("button", { type: "button", class: "button small", onclick: () => rest(true) }, "Keep it");
-    fill(holder, el("span", { class: "sure-words" }, "Sure? What it did so far is discarded."), yes, no);
+    fill(holder, el("span", { class: "sure-words" }, warning), yes, no);
     no.focus();
   };
   const rest = (/** @type {boolean} */ focus) => {
-    const first = el("button", { type: "button", class: look, onclick: ask }, "Cancel task");
+    const first = el("button", { type: "button", class: look, onclick: ask }, words);
     fill(holder, first);
     if (focus) first.focus();
   };

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from core.life.access import may_see
 from core.life.decision import Ref
 from core.life.leak import member
-from core.model import TERMINAL, Conversation, Incarnation, Run, Turn
+from core.model import TERMINAL, Conversation, Incarnation, Person, Run, Turn
 from core.question import Accepted, Declined, Request
 from tests.core.life.play import Play
 
+PEOPLE = ("web:ann", "web:ben", "tg:cat", "tg:dan")
 PLACES = {"queued": "queue", "waiting": "waiting", "paused": "paused"}
 
 
@@ -81,11 +83,13 @@ def questions(world: Play, conversation: Conversation) -> None:
 
 
 def indexes(world: Play, conversation: Conversation) -> None:
-    """What is unsettled is listed for its owner, what is settled is not."""
-    mine = world.index("mine", conversation.owner.id)
-    pending = world.index("pending", conversation.owner.id)
-    assert conversation.id in mine
-    assert (conversation.id in pending) == conversation.unsettled, conversation
+    """Who may see a conversation has it in their list, and in what waits while it is unsettled; nobody else has."""
+    people = {*PEOPLE, conversation.owner.id, *conversation.people}
+    for person in people:
+        seen = may_see(Person(id=person), conversation)
+        assert (conversation.id in world.index("mine", person)) == seen, (person, conversation)
+        waits = conversation.id in world.index("pending", person)
+        assert waits == (seen and conversation.unsettled), (person, conversation)
 
 
 def lifetimes(world: Play, conversation: Conversation) -> None:

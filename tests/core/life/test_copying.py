@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from core.life.copying import Copy, copy
-from core.life.event import Stop
+from core.life.event import Delete, Stop
+from core.life.place import Bind, bind
 from core.life.result import Copied
 from core.question import Declined
-from tests.core.life.play import ANN, CAT, DAN, SURE, Play
+from tests.core.life.play import ANN, BEN, CAT, DAN, SURE, Play
 from tests.core.life.test_stopping import refused
 
 
@@ -40,3 +41,22 @@ def test_a_question_is_shown_at_further_places_by_who_may_answer_it_or_stop_its_
     refused(play.step(copy, Copy(asked, ANN, ("tg-3",))), "expired")
     play.later(60)
     refused(play.step(copy, Copy(asked, ANN, ("tg-3",))), "ended")
+
+
+def test_a_conversation_of_a_group_is_in_the_lists_of_the_people_of_its_place() -> None:
+    """Of those who are on it now: who leaves loses it with what waits there, who comes finds it."""
+    play = Play()
+    run, _ = play.waiting(SURE, BEN, "tg-7")
+    of = play.run(run).conversation
+    for person in (ANN, BEN, CAT):
+        assert of in play.index("mine", person.id)
+        assert of in play.index("pending", person.id)
+    assert of not in play.index("mine", DAN.id)
+    play.step(bind, Bind("tg-7", (BEN.id, DAN.id)))
+    assert f"journal {of}" in play.hints
+    for name in ("mine", "pending"):
+        assert [of in play.index(name, one.id) for one in (ANN, BEN, CAT, DAN)] == [False, True, False, True]
+    play.act(Stop(run, "user_canceled", BEN))
+    assert not play.index("pending", DAN.id)
+    play.act(Delete(of, BEN))
+    assert not play.index("mine", DAN.id)
