@@ -19,6 +19,7 @@ from typing import NamedTuple
 import uvloop
 
 from bench.raw import Heard, Send, connected, raw_side
+from core.address import address_of
 from core.feed import Feed
 from core.link import Link
 
@@ -44,7 +45,7 @@ class FloorResult(NamedTuple):
 @asynccontextmanager
 async def link_side(url: str, feed: str, heard: Heard) -> AsyncGenerator[Send]:
     """Open the product's link and feed."""
-    async with Link(url) as link, Feed(url, feed, link) as hints:
+    async with Link(url) as link, Feed(address_of(url), feed, link) as hints:
         for kind, callback in heard.items():
             hints.listen(kind, callback)
         yield link.send

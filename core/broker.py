@@ -59,7 +59,7 @@ from core.life.result import (
     Sent,
     Stopped,
 )
-from core.link import Link
+from core.links import open_links
 from core.looks import Looks
 from core.model import Cause, Person
 from core.question import ConfirmField
@@ -323,7 +323,7 @@ class Broker(Looks):
 async def open_broker(
     url: str,
     *,
-    partitions: int = 1,
+    partitions: int | None = None,
     retention: Retention | None = None,
     spans: Spans | None = None,
     confirm_ms: int = 1_800_000,
@@ -333,13 +333,16 @@ async def open_broker(
 ) -> AsyncGenerator[Broker]:
     """Connect to Redis and open the broker: one link, one feed reader per partition (hears: none if it is told hints).
 
+    partitions: None for as many as such a Redis has.
+
     Raises: `LinkDown`, `TooOld`, `TooNew`, `StoreError`.
     """
     async with AsyncExitStack() as stack:
-        link = await stack.enter_async_context(Link(url, name=name))
-        store = Store(link, partitions=partitions, retention=retention)
+        link = await stack.enter_async_context(open_links(url, name=name))
+        store = Store(link, partitions=partitions or link.partitions, retention=retention)
         await store.open()
-        heard = [Feed(url, keys.feed, link, block=block) for keys in store.keys if hears]
+        names = [keys.feed for keys in store.keys if hears]
+        heard = [Feed(link.address(key, "sayso-feed"), key, link, block=block) for key in names]
         feeds = [await stack.enter_async_context(feed) for feed in heard]
         broker = Broker(store, feeds, spans=spans, confirm_ms=confirm_ms)
         stack.callback(broker.close)

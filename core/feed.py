@@ -12,9 +12,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeAlias
 
+from core.address import Address, pause_before
 from core.errors import LinkDown, ServerRefused
-from core.link import Link, pause_before
-from core.wire import Address, Reply, Wire, pack
+from core.links import Links
+from core.wire import Reply, Wire, pack
 
 __all__ = ["LOOK", "Feed", "Listening", "Subscription"]
 
@@ -104,16 +105,17 @@ class Listening:
 class Feed:
     """The process's one reader of a partition's feed, kept up for as long as the context lasts.
 
-    key: the stream's name. It must keep at least 500 entries. block: seconds one read waits at most. silence: seconds
-    without any reply after which the connection counts as dead. After entering, nothing that is added is missed.
+    address: of the server that has the stream. key: its name; it must keep at least 500 entries. block: seconds one
+    read waits at most. silence: seconds without any reply after which the connection counts as dead. After entering,
+    nothing that is added is missed.
 
     Raises: on entering, LinkDown if there is no Redis within `silence` seconds.
     """
 
-    def __init__(self, url: str, key: str, link: Link, *, block: float = 2.0, silence: float = 5.0) -> None:
+    def __init__(self, address: Address, key: str, link: Links, *, block: float = 2.0, silence: float = 5.0) -> None:
         self.since = time.time()
         self._key = key
-        self._address = Address(url, "sayso-feed", min(silence, 2.0))
+        self._address = address
         self._silence = silence
         self._block_ms = int(block * 1000)
         self._position = ""  # the last entry that was read; "" before the first connection

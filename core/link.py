@@ -13,47 +13,24 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
+from core.address import Address, address_of, pause_before
 from core.errors import Full, LinkDown, LinkLost, ServerRefused, StoreError, TooOld
+from core.repeat import PASSING, READS
 from core.script import TWINS, Outcome, Word, outcome, packed_call, packed_repeat
-from core.wire import Address, Argument, Reply, Wire, pack
+from core.wire import Argument, Reply, Wire, pack
 
-__all__ = ["Argument", "Link", "Outcome", "Reply", "Word", "pause_before"]
+__all__ = ["Argument", "Link", "Outcome", "Reply", "Word"]
 
-_PASSING = frozenset({"LOADING", "BUSY", "READONLY", "TRYAGAIN", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS"})
-"""States of a server that pass by themselves; a command refused with one of them was surely not executed."""
-
-_READS = frozenset(
-    {
-        "ECHO",
-        "EXISTS",
-        "GET",
-        "INFO",
-        "LINDEX",
-        "LLEN",
-        "LRANGE",
-        "MGET",
-        "PING",
-        "TIME",
-        "TYPE",
-        "ZCARD",
-        "ZRANGE",
-        "ZSCORE",
-    }
-)
 _OLDEST_SERVER = 7
 _log = logging.getLogger(__name__)
-
-
-def pause_before(attempt: int) -> float:
-    """Return the seconds to wait before connecting again: none at first, then growing to 2, with jitter."""
-    return 0.0 if attempt == 0 else min(2.0, 0.05 * 2 ** min(attempt, 8)) * random.uniform(0.5, 1.0)
 
 
 class Link:
     """The process's connection to Redis, kept up for as long as the context lasts.
 
-    url: "redis://", "rediss://" or "unix://", with user, password and database as redis-py reads them. name: shown in
-    CLIENT LIST. patience: seconds a command waits for a connection, and a silent server is waited for.
+    url: "redis://", "rediss://" or "unix://", with user, password and database as redis-py reads them, or what
+    Sentinels watch (`core/address.py`). name: shown in CLIENT LIST. patience: seconds a command waits for a connection,
+    and a silent server is waited for.
 
     Raises: ValueError for a URL that is none. On entering: LinkDown if there is no Redis within `patience`, TooOld if
     it is older than 7.0.
@@ -61,10 +38,11 @@ class Link:
 
     def __init__(self, url: str, *, name: str = "sayso", patience: float = 2.0) -> None:
         self.url = url
+        self.partitions = 1
         self.commands = 0
         self.batches = 0
         self.reconnects = 0
-        self._address = Address(url, name, patience)
+        self._address = address_of(url, name, patience)
         self._patience = patience
         self._wire: Wire | None = None
         self._batch: list[bytes] = []
@@ -78,6 +56,8 @@ class Link:
         self._callbacks: list[Callable[[], None]] = []
         self._loading: asyncio.Future[list[Reply]] | None = None
         self._closed = False
+        self.clustered = False
+        """Whether this is a node of a cluster, which has but a part of the keys."""
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -154,20 +134,32 @@ class Link:
                 _forget(future)
         return replies
 
-    async def commit(self, keys: Sequence[str], argv: Sequence[Argument], *, oom: bool) -> Outcome:
+    async def commit(
+        self, keys: Sequence[str], argv: Sequence[Argument], *, oom: bool, repeat: bool = False
+    ) -> Outcome:
         """Call the one script (its header in commit.lua describes `argv`); oom: also when Redis is full.
+
+        repeat: it was sent elsewhere before, and what came of that is unknown.
 
         When the connection breaks under way the same call is sent again: a commit that has taken effect says `OK`.
 
         Raises: Full, LinkDown (surely not stored), LinkLost (not known after `patience` seconds), ServerRefused.
         """
         deadline = self._loop.time() + self._patience
-        packed = packed_call(keys, argv, oom=oom)
+        packed = packed_repeat(keys, argv) if repeat else packed_call(keys, argv, oom=oom)
         try:
             reply = await self._submit(packed)
         except (LinkLost, ServerRefused) as trouble:
             reply = await self._again(trouble, packed, deadline, lambda: packed_repeat(keys, argv))
         return outcome(reply)
+
+    async def each(self, *args: Argument) -> list[Reply]:
+        """Ask every server (here the one), and return their replies."""
+        return [await self.call(*args)]
+
+    def address(self, key: str, name: str) -> Address:
+        """Return where the server of a key is, for a connection of its own."""
+        return address_of(self.url, name, self._patience)
 
     async def _mend(self, trouble: StoreError, command: Sequence[Argument]) -> Reply:
         """Send an ordinary command again if that is safe, or raise its trouble."""
@@ -175,7 +167,7 @@ class Link:
             raise trouble
         packed = pack(tuple(command))
         deadline = self._loop.time() + self._patience
-        if command[0] not in _READS:
+        if command[0] not in READS:
             return await self._again(trouble, packed, deadline, None)
         try:
             return await self._again(trouble, packed, deadline, lambda: packed)
@@ -216,7 +208,7 @@ class Link:
             await asyncio.shield(self._loading)
         elif refused.code == "OOM":
             raise Full("Redis is full: it takes no new work until memory is freed or its limit is raised") from refused
-        elif refused.code in _PASSING:
+        elif refused.code in PASSING:
             if refused.code == "READONLY" and self._wire is not None:
                 self._wire.cut("it became a replica")  # the next connection may lead to the new primary
             await asyncio.sleep(random.uniform(0.02, 0.1))
@@ -330,6 +322,7 @@ class Link:
     async def _check_server(self) -> None:
         reply = await self.call("INFO", "server")
         text = reply.decode() if isinstance(reply, bytes) else ""
+        self.clustered = "redis_mode:cluster" in text
         version = text.partition("redis_version:")[2].partition("\r\n")[0]
         if version and int(version.partition(".")[0]) < _OLDEST_SERVER:
             raise TooOld(f"the server is Redis {version}; Sayso needs Redis or Valkey 7.0 or newer")

@@ -9,7 +9,7 @@ import secrets
 
 from core.deed import Deed
 from core.keys import Account, Keys, shelf_index, shelf_key
-from core.link import Link
+from core.links import Links
 from core.wire import Argument
 from core.writing import stored
 
@@ -17,7 +17,7 @@ from core.writing import stored
 class Shelf:
     """Small texts in Redis, each under a kind and an id; one may have a time to live."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Links) -> None:
         self._link = link
 
     async def keep(

@@ -17,10 +17,11 @@ from core.errors import StoreError, TooNew
 from core.feed import LOOK
 from core.keys import ABSENT, TAGS, TYPES, Index, Keys, Listed, Retention, Stored
 from core.life.decision import Kind, Model, Ref
-from core.link import Link, Reply
+from core.links import Links
 from core.listening import Listeners
 from core.model import SCHEMA, Conversation, Entry, Event, Run, Step, partition_of
 from core.question import Request
+from core.wire import Reply
 
 NEWEST = 8
 """How many entries of a list are read at once by whoever follows it; they nearly always hold what is new."""
@@ -37,7 +38,7 @@ class Store:
     """
 
     def __init__(
-        self, link: Link, *, partitions: int = 1, retention: Retention | None = None, room: int = 20_000
+        self, link: Links, *, partitions: int = 1, retention: Retention | None = None, room: int = 20_000
     ) -> None:
         self.link = link
         self.retention = retention or Retention()

@@ -1,21 +1,18 @@
 """One socket to Redis, opened by redis-py and then read and written without it.
 
-redis-py does what is worth having (URL, TLS, AUTH, SELECT, the client's name); once it has connected, its transport
-gets this file's protocol, which hands replies over as they come. That is much faster than awaiting redis-py's streams.
+redis-py does what is worth having (`core/address.py`); once it has connected, its transport gets this file's protocol,
+which hands replies over as they come. That is much faster than awaiting redis-py's streams.
 It knows neither commands nor waiters, and never connects again by itself: that is for `core.link` and `core.feed`.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from typing import TypeAlias
 
 import hiredis
-from redis.asyncio.connection import AbstractConnection, ConnectionPool
-from redis.asyncio.retry import Retry
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from core.address import Address
 from core.errors import LinkDown, ServerRefused
 
 Argument: TypeAlias = bytes | str | int | float
@@ -31,32 +28,6 @@ def refusal(text: str) -> ServerRefused:
     """Return an error reply of the server ("WRONGTYPE Operation against ...") as our error."""
     code, _, rest = text.partition(" ")
     return ServerRefused(code, rest)
-
-
-class Address:
-    """Where Redis is, how to log in there, under which name, and how many seconds connecting may take.
-
-    Raises: ValueError for a URL that is none.
-    """
-
-    def __init__(self, url: str, name: str, timeout: float) -> None:
-        scheme, _, rest = url.partition("://")
-        self.place = f"{scheme}://{rest.split('?')[0].rpartition('@')[2]}"
-        self.timeout = timeout
-        options = {} if scheme == "unix" else {"socket_keepalive": True}
-        self._pool = ConnectionPool.from_url(  # pyright: ignore[reportUnknownMemberType]  # **kwargs without a type
-            url,
-            client_name=name,
-            protocol=2,
-            retry=Retry(NoBackoff(), 0),
-            socket_timeout=timeout,
-            socket_connect_timeout=timeout,
-            **options,
-        )
-
-    def connection(self) -> AbstractConnection:
-        """Return a redis-py connection that is yet to be connected."""
-        return self._pool.make_connection()
 
 
 class Wire(asyncio.Protocol):
@@ -77,10 +48,9 @@ class Wire(asyncio.Protocol):
 
         Raises: LinkDown.
         """
-        connection = address.connection()
         try:
             async with asyncio.timeout(address.timeout):
-                await _connect(connection)
+                connection = await address.connected()
         except (RedisError, OSError) as error:
             raise LinkDown(
                 f"Redis cannot be reached at {address.place}: {str(error) or type(error).__name__}"
@@ -123,19 +93,3 @@ class Wire(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell that the socket is closed."""
         self._on_lost(self, f"{exc or self._why}")
-
-
-async def _connect(connection: AbstractConnection) -> None:
-    """Connect, and be cancelled when told so: redis-py sends within `wait_for`, which can swallow a cancel."""
-    task = asyncio.current_task()
-    told_before = task.cancelling() if task else 0
-    try:
-        try:
-            await connection.connect()
-        finally:
-            if task and task.cancelling() > told_before:
-                raise asyncio.CancelledError
-    except BaseException:
-        with contextlib.suppress(RedisError, OSError):
-            await connection.disconnect(nowait=True)
-        raise

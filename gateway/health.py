@@ -13,6 +13,7 @@ from core.leaks import Leak, Leaks
 from core.life.decision import Ref
 from core.life.emergency import words as words_of
 from core.model import Incarnation
+from core.wire import Reply
 from gateway.front_ends import FrontEnd, command
 
 NEARLY = 0.95
@@ -32,7 +33,7 @@ class Check:
 async def checks(broker: Broker, known: Sequence[FrontEnd] = (), wanted: Collection[str] = ()) -> list[Check]:
     """Look at Redis, at who lives, at what is owed, and at front ends (known: all, wanted: names of those set up)."""
     try:
-        await broker.store.link.call("PING")
+        await broker.store.link.each("PING")
     except StoreError as error:
         return [Check("redis", False, f"Redis does not answer ({error}); nothing is stored until it is back")]
     found = [Check("redis", True, "Redis answers")]
@@ -49,19 +50,25 @@ async def checks(broker: Broker, known: Sequence[FrontEnd] = (), wanted: Collect
 
 
 async def _room(broker: Broker) -> Check:
-    """Whether Redis has memory left for new work."""
-    reply = await broker.store.link.call("INFO", "memory")
-    lines = reply.decode().splitlines() if isinstance(reply, bytes) else []
-    told = {name: value for name, colon, value in (line.partition(":") for line in lines) if colon}
-    used, limit = int(told.get("used_memory", "0")), int(told.get("maxmemory", "0"))
-    if not limit:
+    """Whether Redis has memory left for new work; of several servers the fullest counts."""
+    shares = [_share(reply) for reply in await broker.store.link.each("INFO", "memory")]
+    used = max((share for share in shares if share is not None), default=None)
+    if used is None:
         return Check("room", True, "Redis has no memory limit")
-    if used < limit * NEARLY:
-        return Check("room", True, f"Redis uses {used / limit:.0%} of its memory")
+    if used < NEARLY:
+        return Check("room", True, f"Redis uses {used:.0%} of its memory")
     words = (
         "new work is refused or soon will be, what is open can be settled; raise its maxmemory or delete conversations"
     )
-    return Check("room", False, f"Redis uses {used / limit:.0%} of its memory: {words}")
+    return Check("room", False, f"Redis uses {used:.0%} of its memory: {words}")
+
+
+def _share(reply: Reply) -> float | None:
+    """The part of its memory that a server uses; None when it has no limit."""
+    lines = reply.decode().splitlines() if isinstance(reply, bytes) else []
+    told = {name: value for name, colon, value in (line.partition(":") for line in lines) if colon}
+    limit = int(told.get("maxmemory", "0"))
+    return int(told.get("used_memory", "0")) / limit if limit else None
 
 
 async def workers(broker: Broker) -> Check:

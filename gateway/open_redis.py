@@ -10,6 +10,7 @@ from typing import Final, Literal
 from pydantic import BaseModel
 from redis.asyncio import Redis
 from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import MasterNotFoundError
 from redis.backoff import NoBackoff
 from redis.exceptions import (
     AuthenticationError,
@@ -20,6 +21,7 @@ from redis.exceptions import (
     ResponseError,
 )
 
+from core.address import WATCHED, Watched, address_of
 from gateway.embedded import EmbeddedRedis
 from gateway.settings import Settings
 from gateway.unavailable import RedisUnavailable, masked
@@ -39,6 +41,12 @@ class _Facts(BaseModel):
     role: str = "master"
     maxmemory_policy: str = "noeviction"
     loading: int = 0
+
+
+class _Whole(BaseModel):
+    """What matters to us in the reply to CLUSTER INFO."""
+
+    cluster_state: str
 
 
 @asynccontextmanager
@@ -65,19 +73,21 @@ async def check(url: str) -> None:
     Raises: `RedisUnavailable`, never with the password in it.
     """
     facts = await _facts(url)
+    watched = url.partition("://")[0] in WATCHED
     version = facts.valkey_version or facts.redis_version
     kind = "Valkey" if facts.valkey_version else "Redis"
     if tuple(int(part) for part in re.findall(r"\d+", facts.redis_version)[:2]) < (7, 0):
         what = f"{kind} {version} is too old: Sayso needs 7.0 or newer"
         raise RedisUnavailable(what, url, "Update it, or unset REDIS_URL to use the private store.")
     if facts.redis_mode == "sentinel":
-        what_to_do = "Set REDIS_URL to the master that it watches."
+        what_to_do = (
+            "To use what it watches, set REDIS_URL to redis+sentinel://host:26379/NAME, with the primary's name."
+        )
         raise RedisUnavailable("This is a Sentinel, which holds no data", url, what_to_do)
     if facts.redis_mode == "cluster":
-        what_to_do = "Set REDIS_URL to a standalone server."
-        raise RedisUnavailable("This is a cluster, which this release cannot use", url, what_to_do)
-    if facts.role != "master":
-        what_to_do = "Set REDIS_URL to its master."
+        await _whole(url)
+    elif facts.role != "master":
+        what_to_do = "Look whether a failover is under way." if watched else "Set REDIS_URL to its primary."
         raise RedisUnavailable("This is a replica, which takes no writes", url, what_to_do)
     if facts.maxmemory_policy != "noeviction":
         _log.warning(
@@ -86,9 +96,24 @@ async def check(url: str) -> None:
         )
 
 
-async def _facts(url: str) -> _Facts:
+async def _whole(url: str) -> None:
+    """Make sure that a cluster has all its slots."""
     try:
         async with _client(url) as client:
+            told = _Whole.model_validate(await client.execute_command("CLUSTER INFO"))  # pyright: ignore[reportUnknownMemberType]  # untyped
+    except (RedisError, OSError) as error:
+        raise _in_words(url, error) from None
+    if told.cluster_state != "ok":
+        what_to_do = "Mend it: `redis-cli --cluster check` says what it lacks."
+        raise RedisUnavailable(f"The state of the cluster is {told.cluster_state}", url, what_to_do)
+
+
+async def _facts(url: str) -> _Facts:
+    try:
+        async with asyncio.timeout(ANSWER_LIMIT):
+            at = address_of(url, timeout=ANSWER_LIMIT)
+            place = await at.primary() if isinstance(at, Watched) else url
+        async with _client(place) as client:
             while True:
                 try:
                     facts = await _said_by(client)
@@ -98,10 +123,17 @@ async def _facts(url: str) -> _Facts:
                 if not facts.loading:
                     return facts
                 await asyncio.sleep(LOOK)
+    except MasterNotFoundError as error:
+        what_to_do = "Correct the addresses or the name in REDIS_URL, or start the Sentinels."
+        raise RedisUnavailable(f"No Sentinel names a primary: {error}", url, what_to_do) from None
     except (RedisError, OSError) as error:
         raise _in_words(url, error) from None
     except ValueError:  # its text may hold a part of the password
-        what_to_do = "Write it as redis://user:password@host:6379/0, with %-codes for special characters."
+        scheme = url.partition("://")[0]
+        example = (
+            "redis+sentinel://host:26379,host:26379/NAME" if scheme in WATCHED else "redis://user:password@host:6379/0"
+        )
+        what_to_do = f"Write it as {example}, with %-codes for special characters."
         raise RedisUnavailable("REDIS_URL is not an address", url, what_to_do) from None
 
 

@@ -33,6 +33,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from core.address import SCHEMES
 from core.vault import KeyRefused, parsed
 from gateway.front_ends import SHIPPED
 
@@ -253,8 +254,8 @@ class Settings(BaseSettings):
     def _store_address(cls, value: SecretStr | None) -> SecretStr | None:
         if value is None or not value.get_secret_value():
             return None
-        if urlsplit(value.get_secret_value()).scheme not in {"redis", "rediss", "unix"}:
-            raise ValueError("must begin with redis://, rediss:// or unix://")
+        if urlsplit(value.get_secret_value()).scheme not in SCHEMES:
+            raise ValueError("must begin with redis://, rediss://, unix:// or, for Sentinels, redis+sentinel://")
         return value
 
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from core.address import address_of
 from core.errors import LinkDown
 from core.feed import LOOK, Feed
 from core.link import Link
@@ -36,7 +37,11 @@ async def tell(link: Link, *hints: str) -> None:
 
 
 async def test_each_waiter_gets_its_own_hints_and_each_hint_once(redis_url: str, link: Link) -> None:
-    async with Feed(redis_url, KEY, link) as feed, feed.subscribe("run", "a") as mine, feed.subscribe("run") as every:
+    async with (
+        Feed(address_of(redis_url, "sayso-feed"), KEY, link) as feed,
+        feed.subscribe("run", "a") as mine,
+        feed.subscribe("run") as every,
+    ):
         await tell(link, "run a", "run b", "journal a", "ready")
         assert await mine.wait(LONG) == {"a"}
         assert await every.wait(LONG) == {"a", "b"}
@@ -46,7 +51,11 @@ async def test_each_waiter_gets_its_own_hints_and_each_hint_once(redis_url: str,
 
 
 async def test_hints_that_come_before_the_wait_are_merged_and_kept(redis_url: str, link: Link) -> None:
-    async with Feed(redis_url, KEY, link) as feed, feed.subscribe("run") as every, feed.subscribe("timer") as timer:
+    async with (
+        Feed(address_of(redis_url, "sayso-feed"), KEY, link) as feed,
+        feed.subscribe("run") as every,
+        feed.subscribe("timer") as timer,
+    ):
         for n in (1, 2, 2, 1):
             await tell(link, f"run {n}")
         await tell(link, "timer")
@@ -56,13 +65,13 @@ async def test_hints_that_come_before_the_wait_are_merged_and_kept(redis_url: st
 
 async def test_what_was_there_before_entering_is_not_told(redis_url: str, link: Link) -> None:
     await tell(link, "run old")
-    async with Feed(redis_url, KEY, link) as feed, feed.subscribe("run") as every:
+    async with Feed(address_of(redis_url, "sayso-feed"), KEY, link) as feed, feed.subscribe("run") as every:
         await tell(link, "run new")
         assert await every.wait(LONG) == {"new"}
 
 
 async def test_a_listener_is_called_in_order_until_it_is_closed(redis_url: str, link: Link) -> None:
-    async with Feed(redis_url, KEY, link) as feed:
+    async with Feed(address_of(redis_url, "sayso-feed"), KEY, link) as feed:
         heard: list[str] = []
         listening = feed.listen("run", heard.append)
         await tell(link, "run a", "run b")
@@ -82,7 +91,7 @@ async def test_a_listener_that_fails_harms_nobody_else(
     def fail(ident: str) -> None:
         raise ValueError(ident)
 
-    async with Feed(redis_url, KEY, link) as feed, feed.subscribe("run") as every:
+    async with Feed(address_of(redis_url, "sayso-feed"), KEY, link) as feed, feed.subscribe("run") as every:
         feed.listen("run", fail)
         await tell(link, "run a")
         assert await every.wait(LONG) == {"a"}
@@ -93,7 +102,7 @@ async def test_a_listener_that_fails_harms_nobody_else(
 
 async def test_a_cancelled_waiter_loses_no_hint(redis_url: str, link: Link) -> None:
     """C93: a thousand waits are cancelled about when their hint comes; the next wait has it."""
-    async with Feed(redis_url, KEY, link) as feed, feed.subscribe("run") as every:
+    async with Feed(address_of(redis_url, "sayso-feed"), KEY, link) as feed, feed.subscribe("run") as every:
         for n in range(1000):
             waiting = asyncio.create_task(every.wait(LONG))
             telling = asyncio.create_task(tell(link, f"run {n}"))
@@ -107,7 +116,11 @@ async def test_a_cancelled_waiter_loses_no_hint(redis_url: str, link: Link) -> N
 
 
 async def test_a_waiter_with_too_much_pending_is_told_to_look(redis_url: str, link: Link) -> None:
-    async with Feed(redis_url, KEY, link) as feed, feed.subscribe("run") as every, feed.subscribe("end") as end:
+    async with (
+        Feed(address_of(redis_url, "sayso-feed"), KEY, link) as feed,
+        feed.subscribe("run") as every,
+        feed.subscribe("end") as end,
+    ):
         await tell(link, *(f"run {n}" for n in range(1001)), "end")
         await end.wait(LONG)
         assert await every.wait(0) == {LOOK}
@@ -115,7 +128,11 @@ async def test_a_waiter_with_too_much_pending_is_told_to_look(redis_url: str, li
 
 async def test_what_is_published_in_the_gap_makes_everybody_look(proxy: Proxy, link: Link) -> None:
     """C96, C95."""
-    async with Feed(proxy.url, KEY, link) as feed, feed.subscribe("run", "a") as mine, feed.subscribe("b") as other:
+    async with (
+        Feed(address_of(proxy.url, "sayso-feed"), KEY, link) as feed,
+        feed.subscribe("run", "a") as mine,
+        feed.subscribe("b") as other,
+    ):
         heard: list[str] = []
         feed.listen("stop", heard.append)
         proxy.welcome = False
@@ -131,7 +148,7 @@ async def test_what_is_published_in_the_gap_makes_everybody_look(proxy: Proxy, l
 
 
 async def test_a_gap_longer_than_the_stream_makes_everybody_look(proxy: Proxy, link: Link) -> None:
-    async with Feed(proxy.url, KEY, link) as feed, feed.subscribe("run", "a") as mine:
+    async with Feed(address_of(proxy.url, "sayso-feed"), KEY, link) as feed, feed.subscribe("run", "a") as mine:
         await tell(link, "run a")
         assert await mine.wait(LONG) == {"a"}
         proxy.replies.clear()
@@ -141,7 +158,11 @@ async def test_a_gap_longer_than_the_stream_makes_everybody_look(proxy: Proxy, l
 
 
 async def test_a_full_read_without_a_gap_disturbs_nobody(proxy: Proxy, link: Link) -> None:
-    async with Feed(proxy.url, KEY, link) as feed, feed.subscribe("run", "a") as mine, feed.subscribe("end") as end:
+    async with (
+        Feed(address_of(proxy.url, "sayso-feed"), KEY, link) as feed,
+        feed.subscribe("run", "a") as mine,
+        feed.subscribe("end") as end,
+    ):
         await tell(link, "end")
         assert await end.wait(LONG) == {""}
         proxy.replies.clear()
@@ -162,7 +183,7 @@ async def test_the_reader_survives_what_servers_do_to_readers(
 ) -> None:
     """C94: cut, unblocked by an error, its stream taken away."""
     await tell(link, "run first")
-    async with Feed(redis_url, KEY, link, block=0.2) as feed, feed.subscribe("run") as every:
+    async with Feed(address_of(redis_url, "sayso-feed"), KEY, link, block=0.2) as feed, feed.subscribe("run") as every:
         if blow[1] == "UNBLOCK":
             listed = await link.call("CLIENT", "LIST")
             assert isinstance(listed, bytes)
@@ -182,7 +203,7 @@ async def test_the_reader_survives_what_servers_do_to_readers(
 async def test_a_server_that_lost_its_stream_is_read_again_from_its_beginning(link: Link, proxy: Proxy) -> None:
     """A restarted or failed-over server may be behind what was read: its new entries count all the same."""
     await link.call("XADD", KEY, "99999999999999-0", "h", "run future")
-    async with Feed(proxy.url, KEY, link) as feed, feed.subscribe("run") as every:
+    async with Feed(address_of(proxy.url, "sayso-feed"), KEY, link) as feed, feed.subscribe("run") as every:
         proxy.welcome = False
         proxy.cut()
         await wait_until(lambda: not feed.healthy)
@@ -198,7 +219,7 @@ async def test_a_server_that_stands_still_shows_in_health_and_is_found_again() -
     with running_server() as server:
         async with (
             Link(server.url, patience=0.3) as link,
-            Feed(server.url, KEY, link, block=0.1, silence=0.4) as feed,
+            Feed(address_of(server.url, "sayso-feed"), KEY, link, block=0.1, silence=0.4) as feed,
             feed.subscribe("run") as every,
         ):
             since = feed.since
@@ -217,13 +238,13 @@ async def test_a_reader_that_may_not_read_keeps_trying_and_says_so(
 ) -> None:
     await link.call("SET", KEY, "not a stream")
     with pytest.raises(LinkDown, match="WRONGTYPE"):
-        async with Feed(redis_url, KEY, link, silence=0.3):
+        async with Feed(address_of(redis_url, "sayso-feed"), KEY, link, silence=0.3):
             raise NotImplementedError
     assert "lost its connection" in caplog.text
 
 
 async def test_leaving_ends_the_reader_at_once(redis_url: str, link: Link) -> None:
     async with asyncio.timeout(1.0):
-        async with Feed(redis_url, KEY, link, block=60.0) as feed:
+        async with Feed(address_of(redis_url, "sayso-feed"), KEY, link, block=60.0) as feed:
             assert feed.healthy
     assert not feed.healthy

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from core.address import Address
 from core.errors import LinkDown, LinkLost, ServerRefused
 from core.link import Link
-from core.wire import Address, Wire
+from core.wire import Wire
 from tests.faults.proxy import Proxy
 from tests.proves import proves
 from tests.redis_server import RedisServer, running_server

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from core.address import address_of
 from core.agent import Run
 from core.broker import Broker, open_broker
 from core.errors import StoreError
@@ -39,7 +40,7 @@ async def deaf(url: str, feed_url: str, silence: float = 60.0) -> AsyncGenerator
     async with Link(url) as link:
         store = Store(link)
         await store.open()
-        async with Feed(feed_url, store.keys[0].feed, link, silence=silence) as feed:
+        async with Feed(address_of(feed_url), store.keys[0].feed, link, silence=silence) as feed:
             yield Broker(store, [feed])
 
 

@@ -206,11 +206,6 @@ async def test_a_sentinel_is_refused(tmp_path: Path) -> None:
         assert "Sentinel" in (await url_refusal(url)).what
 
 
-async def test_a_cluster_is_refused(tmp_path: Path) -> None:
-    async with server_that_says("redis_version:7.2.0\r\nredis_mode:cluster\r\n", tmp_path) as url:
-        assert "cluster" in (await url_refusal(url)).what
-
-
 def test_a_masked_address_keeps_what_helps_to_find_the_server() -> None:
     assert masked("rediss://me:p@ss/word@host:6380/2?password=x") == "rediss://***@host:6380/2"
     assert masked("unix:///run/redis.sock") == "unix:///run/redis.sock"

@@ -25,7 +25,7 @@ NOT_IN_NAMES = {
     "process",
     "do",
 }
-REDIS_DOORS = {"core/wire.py", "core/link.py", "core/store.py", "core/feed.py"}
+REDIS_DOORS = {"core/address.py", "core/wire.py", "core/cluster.py"}
 KEY_NAMES = {"core/keys.py", "core/store.py"}
 NOT_OURS_TO_NAME = {"data_received", "do_request"}
 """Names that asyncio and a library of ours look for."""
