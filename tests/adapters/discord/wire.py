@@ -50,6 +50,8 @@ class Wire:
     agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
     public: bool = False
     quiet: float = 3600.0
+    patience: float = 0.8
+    threads: bool = True
     pauses: Pauses = SOON
     other: Doors | None = None
     roles: dict[str, Role] = field(default_factory=dict[str, Role])
@@ -69,6 +71,7 @@ class Wire:
             api_url=there.api,
             gateway_url=there.gateway_url,
             silence=self.silence,
+            threads=self.threads,
             roles=self.roles,
         )
 
@@ -101,6 +104,7 @@ class Wire:
             span=1.0,
             look=0.1,
             quiet=self.quiet,
+            patience=self.patience,
         )
         await self._stack.enter_async_context(self.surface)
 

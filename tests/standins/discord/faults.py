@@ -106,17 +106,23 @@ ROOMY = _headers(1000, 999, 0.001)
 
 
 class Limits:
-    """The rates of all routes. invalid: calls that count towards the ban of an address (401, 403, 429)."""
+    """The rates of all routes. invalid: calls that count towards the ban of an address (401, 403, 429).
+
+    A 429 that is global, or of the proxy, holds for every call but those of interactions until its time is over.
+    """
 
     def __init__(self) -> None:
         self.buckets: dict[tuple[str, str], Bucket] = {}
         self.rules: dict[str, tuple[int, float]] = {}
         self.everything: Bucket | None = None
+        self.closed_until = 0.0
         self.invalid = 0
 
     def check(self, route: str, major: str, *, exempt: bool) -> tuple[Reply | None, dict[str, str]]:
         """A 429 if this call is one too many, and the headers that tell of its bucket."""
         now = asyncio.get_running_loop().time()
+        if now < self.closed_until and not exempt:
+            return limited(self.closed_until - now, "global", via=False), {}
         if self.everything is not None and not exempt and not self.everything.take(now):
             return limited(self.everything.ends - now, "global"), {}
         rule = self.rules.get(route)
@@ -126,6 +132,11 @@ class Limits:
         allowed = bucket.take(now)
         headers = {**bucket.headers(now), "X-RateLimit-Bucket": f"{crc32(route.encode()):08x}"}
         return (None if allowed else limited(bucket.ends - now, "user")), headers
+
+    def note(self, fault: Fault | None) -> None:
+        """Hold what a 429 said that was made on purpose."""
+        if fault is not None and fault.retry_after is not None and (fault.scope == "global" or not fault.via):
+            self.closed_until = asyncio.get_running_loop().time() + fault.retry_after
 
     def count(self, reply: Reply) -> None:
         if reply.status in {401, 403, 429} and reply.headers.get("X-RateLimit-Scope") != "shared":

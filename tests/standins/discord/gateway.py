@@ -85,7 +85,7 @@ class Gateway:
         self.closed: list[int] = []
         self.refusals: deque[int] = deque()
         self.held: list[Event] | None = None
-        self.last: Event | None = None
+        self.last: dict[str, Event] = {}
         world.listeners.append(self.dispatch)
 
     # ── what a test does ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -130,16 +130,15 @@ class Gateway:
         """Close the next attempts to identify or resume with a code."""
         self.refusals.extend([code] * times)
 
-    def repeat(self) -> None:
-        """Dispatch the last event once more."""
-        assert self.last is not None
-        self.dispatch(self.last)
+    def repeat(self, name: str = "") -> None:
+        """Dispatch the last event once more, or the last of a name."""
+        self.dispatch(self.last[name])
 
     # ── what it says ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     def dispatch(self, event: Event) -> None:
         """Give an event to every session that may hear it; those without a line get it when they resume."""
-        self.last = event
+        self.last[""] = self.last[event.name] = event
         for one in self.sessions.values():
             if event.intents and not one.intents & event.intents:
                 continue

@@ -24,7 +24,11 @@ OURS = {50006, 50035, 50109, 40005}
 
 
 class Server:
-    """The REST API of a world. calls: all that came, oldest first; violations: what the bot must never have sent."""
+    """The REST API of a world.
+
+    calls: all that came, oldest first. loaded: names of the files that were downloaded. violations: what the bot must
+    never have sent.
+    """
 
     def __init__(self, world: World, gateway: Gateway) -> None:
         self.world = world
@@ -32,6 +36,7 @@ class Server:
         self.limits = Limits()
         self.faults: list[Fault] = []
         self.calls: list[Call] = []
+        self.loaded: list[str] = []
         self.violations: list[str] = []
         self.port = 0
 
@@ -60,6 +65,7 @@ class Server:
         one = self.world.attachments.get(request.match_info["id"])
         if one is None:
             raise web.HTTPNotFound
+        self.loaded.append(one.name)
         return web.Response(body=one.content, headers={"Content-Type": one.kind})
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
@@ -78,6 +84,7 @@ class Server:
         if fault is not None and fault.held == "early":
             await fault.opened.wait()
         reply = (fault.reply if fault is not None else None) or self._reply(call)
+        self.limits.note(fault)
         call.status, call.answer = reply.status, reply.body
         call.code = number(reply.body, "code") if isinstance(reply.body, dict) and reply.status >= 400 else 0
         self.limits.count(reply)

@@ -252,13 +252,13 @@ class Portal:
 
 
 class World:
-    """Everything there is, and the clock."""
+    """Everything there is, and the clock. cdn: where new attachments say they are, where that is not our own address."""
 
     def __init__(self) -> None:
         self.now = float(int(time.time()))
         self.ids = count(1)
         self.portal = Portal()
-        self.address = ""
+        self.address = self.cdn = ""
         self.users: dict[str, User] = {}
         self.guilds: dict[str, Guild] = {}
         self.channels: dict[str, Channel] = {}

@@ -47,9 +47,8 @@ def attach(world: World, channel: Channel, uploads: Sequence[Upload]) -> list[At
     for _, name, content in uploads:
         id = world.snowflake()
         kind = "image/png" if name.endswith(".png") else "text/plain; charset=utf-8"
-        made.append(
-            Attachment(id, name, content, kind, f"{world.address}/attachments/{channel.id}/{id}/{quote(name, safe='')}")
-        )
+        url = f"{world.cdn or world.address}/attachments/{channel.id}/{id}/{quote(name, safe='')}"
+        made.append(Attachment(id, name, content, kind, url))
         world.attachments[id] = made[-1]
     return made
 
