@@ -6,16 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from adapters.forms import opens_form
 from core.agent import Run
 from core.life.event import Reply
 from core.model import Person
 from core.question import Accepted
 from tests.adapters.discord.wire import Wire, acked, plain, wired
 from tests.contract.agents import both, deploy, what, where
-from tests.faults.proxy import Proxy
 from tests.proves import proves
-from tests.redis_server import RedisServer
 from tests.waiting import wait_until
 
 DASHBOARD = Person(id="web:ann", name="Ann")
@@ -237,37 +234,6 @@ async def test_every_kind_of_control_wakes_the_run(redis_url: str, tmp_path: Pat
         assert request.id in str(typing.choices)
         ann.slash(ann.dm, "approve", id=request.id)
         await wire.says("b ['option 1', 'option 3', 'option 29'] choice 6 by form by reply")
-
-
-@proves("C47", "discord")
-async def test_a_press_is_acknowledged_before_redis_answers_and_stored_once(redis: RedisServer, tmp_path: Path) -> None:
-    async with Proxy(redis.socket) as proxy, wired(proxy.url, tmp_path) as wire:
-        await asked(wire)
-        card = await wire.card("Deploy?")
-        proxy.replies.clear()
-        press = wire.ann.presses(card, "Approve")
-        await acked(press)
-        assert not opens_form(next(one.custom_id for one in card.buttons))
-        assert card.live
-        proxy.replies.set()
-        await wire.final(card, "Approved by Ann")
-        await wire.says("Deployed.")
-        assert [plain(one) for one in wire.there.ours(wire.ann.dm)].count("Deployed.") == 1
-
-
-@proves("C47", "discord")
-async def test_a_form_for_a_text_opens_even_when_redis_does_not_answer(redis: RedisServer, tmp_path: Path) -> None:
-    async with Proxy(redis.socket) as proxy, wired(proxy.url, tmp_path) as wire:
-        wire.hire(what)
-        wire.ann.says(wire.ann.dm, "go")
-        card = await wire.card("What is it?")
-        proxy.replies.clear()
-        wire.ann.presses(card, "Answer")
-        await wait_until(lambda: wire.ann.modals)
-        sent = wire.ann.submits(wire.ann.modals[-1], {"Your answer": "a parrot"})
-        await acked(sent)
-        proxy.replies.set()
-        await wire.says("You said: a parrot.")
 
 
 @proves("C64", "discord")

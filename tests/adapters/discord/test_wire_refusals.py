@@ -31,6 +31,20 @@ async def test_what_is_refused_for_its_rate_comes_once_and_soon(redis_url: str, 
         assert wire.there.invalid_calls == 1
 
 
+@pytest.mark.parametrize("via", [True, False], ids=["of-discord", "of-its-proxy"])
+async def test_a_pause_for_the_whole_bot_is_kept_in_every_chat(redis_url: str, tmp_path: Path, via: bool) -> None:
+    """Every call before its end is one more towards the ban of our address."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.there.fail_next("send", retry_after=1.0, scope="global", via=via)
+        wire.hire(deploy, guarded=("deploy",))
+        wire.ann.says(wire.ann.dm, "to production")
+        await wait_until(lambda: [one.status for one in wire.there.calls("send")] == [429])
+        wire.bob.says(wire.bob.dm, "to production")
+        await wire.card("Deploy?")
+        await wire.card("Deploy?", wire.bob.dm)
+        assert wire.there.invalid_calls == 1
+
+
 async def test_a_question_whose_sending_is_unclear_is_shown_once(redis_url: str, tmp_path: Path) -> None:
     """Discord has it, its answer was lost: the repeat goes under the same nonce and finds the first."""
     async with wired(redis_url, tmp_path) as wire:

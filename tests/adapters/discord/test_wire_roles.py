@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adapters.doors import Linked
-from core.model import Conversation
+from core.model import Conversation, Person
 from core.people import OWNER, People
 from tests.adapters.discord.wire import Wire, plain, wired
 from tests.contract.agents import deploy
@@ -83,3 +83,31 @@ async def test_who_is_linked_and_lost_the_role_approves_nothing_more_in_any_thre
         guild.members[wire.bob.id].append(leads)
         wire.bob.presses(second, "Approve")
         await wire.final(second, "Approved by")
+
+
+@proves("C08", "discord")
+async def test_who_is_taken_off_the_list_does_nothing_more_to_their_own_task(redis_url: str, tmp_path: Path) -> None:
+    """They began it, and their account is linked: the list of people comes first."""
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        people = People(wire.broker)
+        await serve(wire)
+        wire.hire(deploy, guarded=("deploy",))
+        await link_bob(wire)
+        ann = await people.add("Ann", "member")
+        assert isinstance(ann, Person)
+        wire.ann.says(wire.ann.dm, "hello")
+        code = plain(await wire.says("Your code is", wire.ann.dm)).split("code is ")[1].split(":")[0]
+        await people.pair(code, ann.id)
+        room = wire.room()
+        await people.bind(f"dc-{room.id}", (ann.id, OWNER.id))
+        thread = await wire.thread(room, "to production")
+        card = await wire.card("Deploy?", thread)
+        await people.bind(f"dc-{room.id}", (OWNER.id,))
+        for label in ("Approve", "Deny", "Pause", "Cancel task"):
+            told = len(wire.ann.notices)
+            wire.ann.presses(card, label)
+            await wait_until(lambda told=told: len(wire.ann.notices) > told)
+            assert plain(wire.ann.notices[-1]) == "This is not yours to answer."
+        assert card.live
+        wire.bob.presses(card, "Approve")
+        await wire.says("Deployed.", thread)

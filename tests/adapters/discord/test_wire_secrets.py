@@ -84,6 +84,24 @@ async def test_files_are_kept_under_safe_names_and_none_overwrites_another(redis
         assert {path.parent.name for path in _below(tmp_path)} == {"files"}
 
 
+async def test_a_file_that_lies_elsewhere_than_at_discord_is_not_fetched(redis_url: str, tmp_path: Path) -> None:
+    """An address in an event is no reason to call it: it could be one of an inner network."""
+
+    async def take(run: Run, message: str) -> str:
+        return f"Took {[file.name for file in run.attachments]}."
+
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(take)
+        wire.there.world.cdn = wire.there.world.address.replace("127.0.0.1", "localhost")
+        wire.ann.says(wire.ann.dm, "here", files=[("inner.txt", b"what nobody may read")])
+        await wire.says("I did not take the file 'inner.txt': it does not come from Discord.")
+        await wire.says("Took [].")
+        wire.there.world.cdn = ""
+        wire.ann.says(wire.ann.dm, "and here", files=[("outer.txt", b"for everybody")])
+        await wire.says("Took ['outer.txt'].")
+        assert wire.there.server.loaded == ["outer.txt"]
+
+
 def _below(folder: Path) -> list[Path]:
     """Everything that stands directly in the folder of files, which is all there is."""
     return [path for one in folder.iterdir() for path in one.iterdir()]

@@ -225,3 +225,47 @@ async def test_health_says_why_discord_does_not_let_us_in(
 
         await wait_until(told)
         assert code in wire.there.gateway.closed
+
+
+@proves("C110", "discord")
+async def test_what_was_said_in_ten_minutes_without_a_connection_is_taken_once_in_every_place(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """In a direct message, a channel and a thread; oldest first, of permitted people only; a press is made again."""
+
+    async def body(run: Run, message: str) -> str:
+        return await (deploy(run, message) if message == "deploy" else what(run, message))
+
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(body, guarded=("deploy",))
+        room = wire.room()
+        thread = await wire.thread(room)
+        wire.there.deny(room, "create_public_threads")
+        wire.ann.says(room, f"{wire.there.mention} go")
+        wire.ann.says(wire.ann.dm, "go")
+        wire.bob.says(wire.bob.dm, "deploy")
+        places = (wire.ann.dm, room, thread)
+        cards = [await wire.card("What is it?", place) for place in places]
+        approval = await wire.card("Deploy?", wire.bob.dm)
+        await wire.there.goes_down()
+        wire.there.gateway.forget()
+        for card in cards[1:]:
+            wire.eve.replies(card, "a lie")
+        for number, card in enumerate(cards):
+            wire.ann.replies(card, f"first {number}")
+            wire.ann.replies(card, f"second {number}")
+        lost = wire.bob.presses(approval, "Approve")
+        wire.there.passes(600)
+        await wire.there.comes_up()
+        for number, (card, place) in enumerate(zip(cards, places, strict=True)):
+            await wire.final(card, f"first {number}")
+            await wire.says(f"You said: first {number}.", place)
+        assert lost.acked is None
+        assert "Approve" in approval.live
+        wire.there.gateway.invalidate()
+        await wait_until(lambda: wire.there.gateway.seen["identify"] == 3 and wire.there.gateway.connected)
+        wire.bob.presses(approval, "Approve")
+        await wire.says("Deployed.", wire.bob.dm)
+        for number, place in enumerate(places):
+            said = [plain(one) for one in wire.there.ours(place) if plain(one).startswith("You said")]
+            assert said == [f"You said: first {number}."]

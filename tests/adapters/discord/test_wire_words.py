@@ -43,6 +43,21 @@ async def test_a_task_has_its_thread_and_only_a_reply_of_its_people_answers_ther
         assert (await wire.run(thread)).state == "completed"
 
 
+async def test_in_a_thread_of_others_the_bot_hears_only_what_mentions_it(redis_url: str, tmp_path: Path) -> None:
+    """In one of its own it hears everything that is said there."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(echo)
+        room = wire.room()
+        theirs, ours = wire.there.thread(room, "our own talk", wire.ann), await wire.thread(room, "one")
+        await wire.says("heard one", ours)
+        for place in (theirs, ours):
+            wire.ann.says(place, "between us")
+            wire.ann.says(place, f"{wire.there.mention} two")
+            await wire.says("heard two", place)
+        said = [[plain(one) for one in wire.there.ours(place)] for place in (theirs, ours)]
+        assert said == [["heard two"], ["heard one", "heard between us", "heard two"]]
+
+
 @proves("C33", "discord")
 @proves("C35", "discord")
 async def test_a_text_that_is_no_option_consumes_nothing(redis_url: str, tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from adapters.desk import Doors, Open
-from adapters.discord.adapter import Discord
+from adapters.discord.adapter import LIMITS, Discord
 from adapters.discord.session import Pauses
 from adapters.discord.settings import Role, Settings
 from adapters.outcomes import Notice
+from adapters.platform import Limits
 from adapters.surface import Surface
 from core.agent import Agent
 from core.broker import Broker, open_broker
@@ -52,6 +53,7 @@ class Wire:
     quiet: float = 3600.0
     patience: float = 0.8
     threads: bool = True
+    limits: Limits = LIMITS
     pauses: Pauses = SOON
     other: Doors | None = None
     roles: dict[str, Role] = field(default_factory=dict[str, Role])
@@ -93,7 +95,7 @@ class Wire:
 
     async def begin(self) -> None:
         """Start the front end, whatever becomes of it."""
-        self.platform = Discord(self.settings, pauses=self.pauses)
+        self.platform = Discord(self.settings, limits=self.limits, pauses=self.pauses)
         self.surface = Surface(
             self.broker,
             self.platform,

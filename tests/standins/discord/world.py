@@ -252,7 +252,7 @@ class Portal:
 
 
 class World:
-    """Everything there is, and the clock. cdn: where new attachments say they are, where that is not our own address."""
+    """Everything there is, and the clock. cdn: where attachments say they are; our own address, if none."""
 
     def __init__(self) -> None:
         self.now = float(int(time.time()))
