@@ -151,8 +151,17 @@ class Worker:
         for run, due in members:
             if due > now:
                 return min(self._pace.ready, (due - now + 1) / 1000)
-            self._claim(run)
+            if self._broker.store.partition(run) == partition:
+                self._claim(run)
+            else:
+                await self._set_aside(partition, run)
         return self._pace.ready
+
+    async def _set_aside(self, partition: int | None, run: str) -> None:
+        """Take an entry out of `ready` behind which there is no run; the rest goes on."""
+        if partition is not None:
+            emit("ready.refused", run=run, why="there is no such run")
+            await self._broker.store.unlist(partition, "ready", run)
 
     def _claim(self, run: str) -> None:
         mine = any(not job.ending for job in self._jobs.get(run, ()))
@@ -175,6 +184,8 @@ class Worker:
                 self._claiming.discard(run)
             if isinstance(taken, Refusal):
                 emit("claim.declined", run=run, code=taken.code)
+                if taken.code == "gone":
+                    await self._set_aside(self._broker.store.partition(run), run)
                 return
             emit("run.claimed", run=run, fence=taken.fence, worker=worker)
             job = await self._job(taken, worker)

@@ -212,7 +212,7 @@ _ON: Final[dict[Surface, str]] = {
         "C49 C50 C51 C52 C54 C55 C56 C58 C59 C61 C63 C64 C102 C103 C104 C105 C107 C108 C118 C123 C124 C126 C127 C128 "
         "C131 C135"
     ),
-    "process": "C64 C72 C73 C75",
+    "process": ("C64 C65 C67 C70 C71 C72 C73 C75 C77 C78 C79 C80 C82 C83 C85 C86 C88 C90 C92 C93 C94 C95 C96 C97 C101"),
 }
 
 
@@ -228,11 +228,6 @@ _OWED: Final[tuple[tuple[str, Surface, str], ...]] = (
             "C01 C02 C04 C06 C07 C08 C09 C11 C15 C25 C26 C28 C33 C34 C35 C36 C38 C40 C44 C45 C46 C49 C50 "
             "C51 C52 C54 C55 C56 C58 C59 C61 C63 C64 C102 C103 C104 C105 C107 C108 C118 C123 C126 C127"
         ),
-    ),
-    (
-        "turns in processes of their own",
-        "process",
-        ("C64 C65 C67 C70 C71 C72 C73 C75 C77 C78 C79 C80 C82 C83 C85 C86 C88 C90 C92 C93 C94 C95 C96 C97 C101"),
     ),
     ("the terminal", "terminal", "C58 C59 C118 C126 C127 C130 C139"),
     ("background jobs", "jobs", "C61 C116 C117"),

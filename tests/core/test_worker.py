@@ -7,7 +7,7 @@ import pytest
 
 from core.agent import Denied, Run
 from core.broker import open_broker
-from core.model import Json
+from core.model import Json, fresh
 from core.trace import seen
 from tests.waiting import wait_until
 from tests.workshop import ANN, PATIENT, QUICK, Gate, Workshop
@@ -239,3 +239,20 @@ async def test_slots_count_what_runs_and_not_what_waits(shop: Workshop) -> None:
         await shop.until(first, "completed")
         await shop.until(second, "completed")
         await seen("turn.ended", run=second)
+
+
+async def test_an_entry_that_no_run_stands_behind_is_set_aside_and_the_rest_goes_on(shop: Workshop) -> None:
+    """No id of ours, and the id of a run that never was: each is told once, and looked at no more."""
+
+    async def body(run: Run, message: str) -> str:
+        return "done"
+
+    shop.hire("it", body)
+    store, odd = shop.broker.store, ("r-no-such-thing", fresh("r", 0))
+    for one in odd:
+        await store.link.call("ZADD", store.keys[0].index("ready"), "0", one)
+    async with shop.worker():
+        for one in odd:
+            await seen("ready.refused", run=one)
+        await shop.until(await shop.say(), "completed")
+        assert await store.due(0, "ready") == []

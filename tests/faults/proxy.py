@@ -2,16 +2,20 @@
 
 import asyncio
 import contextlib
+from collections.abc import Generator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+LISTENING = (b"XREAD",)
+"""Words by which a connection shows what it is for."""
 
 
 class Proxy:
     """Listens on a TCP port of its own and passes everything on to a unix socket.
 
     delay: seconds each piece waits in each direction. `requests` and `replies` are gates, open unless cleared: what
-    comes while they are closed waits. `passed` counts bytes that reached the server. `welcome`: whether new connections
+    comes while they are closed waits; within `deaf` it waits on some connections only. `passed` counts bytes that reached the server. `welcome`: whether new connections
     are let in; those that are not are closed at once.
     """
 
@@ -26,6 +30,9 @@ class Proxy:
         self.replies.set()
         self._target = target
         self._open: set[asyncio.StreamWriter] = set()
+        self._mute = b""
+        self._heard = asyncio.Event()
+        self._heard.set()
         self._pumps: set[asyncio.Task[None]] = set()
 
     @property
@@ -52,6 +59,17 @@ class Proxy:
         for writer in self._open:
             writer.transport.abort()
 
+    @contextlib.contextmanager
+    def deaf(self, word: bytes) -> Generator[None]:
+        """Hold back the replies on connections that said this word, for as long as the block lasts."""
+        self._mute = word
+        self._heard.clear()
+        try:
+            yield
+        finally:
+            self._mute = b""
+            self._heard.set()
+
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
         if not self.welcome:
@@ -59,17 +77,24 @@ class Proxy:
             return
         up_reader, up_writer = await asyncio.open_unix_connection(self._target)
         self._open |= {writer, up_writer}
+        said = set[bytes]()
         for source, sink, gate in ((reader, up_writer, self.requests), (up_reader, writer, self.replies)):
-            pump = asyncio.create_task(self._pump(source, sink, gate))
+            pump = asyncio.create_task(self._pump(source, sink, gate, said))
             self._pumps.add(pump)
             pump.add_done_callback(self._pumps.discard)
 
-    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, gate: asyncio.Event) -> None:
+    async def _pump(
+        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, gate: asyncio.Event, said: set[bytes]
+    ) -> None:
         with contextlib.suppress(OSError):
             while piece := await source.read(65536):
                 if self.delay:
                     await _later(self.delay)
                 await gate.wait()
+                if gate is self.requests:
+                    said |= {word for word in LISTENING if word in piece}
+                elif self._mute in said:
+                    await self._heard.wait()
                 sink.write(piece)
                 if gate is self.requests:
                     self.passed += len(piece)

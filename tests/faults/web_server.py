@@ -29,9 +29,15 @@ class Process:
         assert self._process.stdout is not None
         if self._sign is None:
             return
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             while self._sign not in (line := (await self._process.stdout.readline()).decode()):
                 assert line, f"{self._words} ended"
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        assert self._process is not None
+        return self._process.pid
 
     def send(self, what: signal.Signals) -> None:
         """Send it a signal."""
@@ -46,8 +52,10 @@ class Process:
             await self._process.wait()
             self._process = None
 
-    async def again(self) -> None:
-        """Kill it and start it."""
+    async def again(self, *, hard: bool = True) -> None:
+        """Kill it, or wait for its end when it was told to end, and start it."""
+        if not hard and self._process is not None:
+            await self._process.wait()
         await self.kill()
         await self.start()
 
