@@ -13,8 +13,12 @@ from core.life.card import Adopt
 from core.life.decision import Refusal
 from core.life.pressed import NOT_YOUR_RUN, NOT_YOURS, UNKNOWN, Pressed
 from core.life.result import Result
+from core.life.run import UNKNOWN as NO_RUN
 from core.model import DISCARDING, Run
 from core.question import Request
+
+ON_RUN = frozenset({"cancel", "keep", "sure", "pause", "abort", "stop", "resume", "retry", "gone", "revert"})
+"""what a button can say about a run"""
 
 
 class Presses:
@@ -28,6 +32,8 @@ class Presses:
         at = self._broker.store.partition(e.press.id)
         if at is None or e.press.id[0] not in "qr":
             return UNKNOWN
+        if e.press.id[0] == "r" and e.press.verb not in ON_RUN:
+            return life.NO_OPTION  # before anything is looked up: it says nothing about whose the run is
         result = await (self._on_request(e, at) if e.press.id.startswith("q") else self._on_run(e, at))
         foreign = isinstance(result, Refusal) and result.code in ("not_allowed", "unknown")
         if e.message is not None and not foreign and not e.press.loose:
@@ -38,19 +44,20 @@ class Presses:
         if e.press.verb not in ("abort", "sure", "stop", "pause"):
             return await self._broker.committer.carry(life.pressed, e, at)
         found = (await self._broker.store.read(at, [("request", e.press.id)]))[("request", e.press.id)].model
-        if not isinstance(found, Request):
+        if not isinstance(found, Request) or await self._broker.peek(found.run) is None:
             return UNKNOWN
         if e.press.verb == "sure":
             stopped = await self._broker.cancel(found.run, e.person, key=e.key, via=e.via)
         else:
             stopped = await self._broker.abort(found.id, e.person, key=e.key, via=e.via)
-        foreign = isinstance(stopped, Refusal) and stopped.code == "unknown" and e.place in found.cards
-        return NOT_YOURS if foreign else stopped
+        if not isinstance(stopped, Refusal) or stopped.code != "unknown":
+            return stopped
+        return NOT_YOURS if e.place in found.cards else UNKNOWN
 
     async def _on_run(self, e: Pressed, at: int) -> Result | Refusal:
         run = await self._broker.peek(e.press.id)
         if run is None:
-            return UNKNOWN
+            return NO_RUN
         result = await self._stop_or_go(e, run, at)
         foreign = isinstance(result, Refusal) and result.code == "unknown" and run.origin == e.place
         return NOT_YOUR_RUN if foreign else result

@@ -17,6 +17,7 @@ from core.life.event import Reply, Resume
 from core.life.form import card_at, give, page_of, toggled
 from core.life.request import UNKNOWN, reply
 from core.life.result import Answered, Kept, Resumed, Told
+from core.life.run import UNKNOWN as NO_RUN
 from core.model import Json, Person
 from core.press import Press
 from core.question import Accepted, ChoiceField, ConfirmField, Declined, Option, Request
@@ -77,9 +78,9 @@ def turned_status(d: Draft, e: Pressed) -> Kept | Refusal:
     run = d.run_now(e.press.id)
     conversation = d.conversation(run.conversation) if run is not None else None
     if run is None or conversation is None:
-        return UNKNOWN
+        return NO_RUN
     if not may_act(e.person, conversation, run):
-        return NOT_YOUR_RUN
+        return NO_RUN
     card = d.card(run.card) if run.card is not None else None
     if card is not None:
         turned(d, Turned(card.id, asking=e.press.verb == "cancel"))

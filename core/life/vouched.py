@@ -6,6 +6,7 @@ person takes it upon themselves. What the old turn still sends stays refused. So
 
 from __future__ import annotations
 
+from core.life.access import may_act
 from core.life.audit import note
 from core.life.decision import Refusal, Untimer
 from core.life.draft import Draft
@@ -27,7 +28,7 @@ def vouch(d: Draft, e: Vouch) -> Changed | Refusal:
         return UNKNOWN
     stopping = run.state == "stopping"
     if not run.unproved and not (stopping and run.turn is not None):
-        return NOTHING
+        return NOTHING if may_act(e.person, conversation, run) else UNKNOWN
     if stopping and run.turn is not None:
         free = (run.stop_ms or 0) + d.spans.free_ms
         if d.now < free:

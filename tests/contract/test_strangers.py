@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 from adapters.doors import Linked
+from core.model import Person
 from core.people import OWNER, People
+from core.press import Verb
+from core.run import Run
 from tests.contract.agents import where
-from tests.contract.bench import EVE, GROUP, HOME, bench, wide
+from tests.contract.bench import ANN, EVE, GROUP, HOME, Bench, bench, wide
+from tests.waiting import wait_until
 
 
 async def test_a_stranger_gets_a_code_in_private_and_comes_in_when_it_is_entered(
@@ -39,3 +44,81 @@ async def test_in_a_group_a_stranger_is_told_alone(redis_url: str, tmp_path: Pat
         told = await made.says("not known here", place=GROUP)
         assert told.only == EVE.id
         assert not made.chats[0].cards(HOME)
+
+
+WORDS = {"option": "o0", "turn": "p1", "form": "g0", "pick": "m0"}
+VERBS = [WORDS.get(verb, verb) for verb in get_args(Verb)]
+COMMANDS = ("approve", "deny", "answer", "abort", "cancel", "pause", "resume")
+
+
+async def heard(made: Bench, person: Person, place: str, ids: dict[str, str]) -> dict[str, str]:
+    """What somebody hears at a place to every press and every command that names a request or a run."""
+    message = await made.says("Hello.", place=place)
+    found: dict[str, str] = {}
+    for kind, id in ids.items():
+        for verb in VERBS:
+            for word in (verb, f"x{verb}") if verb in get_args(Verb) else (verb,):
+                notice = await made.platform.send(person, message, f"v1:{id}:{word}")
+                found[f"{kind} {word}"] = notice.text.replace(id, "ID")
+        for command in COMMANDS:
+            answer = await made.write(f"/{command} {id} yes", person=person, place=place)
+            assert answer is not None
+            found[f"/{command} {kind}"] = answer.text.replace(id, "ID")
+    return found
+
+
+async def asked_of(made: Bench) -> dict[str, str]:
+    """A question of Ann, and its run."""
+    await made.write("/new")
+    await made.write("please")
+    await made.card("Where to?")
+
+    async def one() -> bool:
+        return len(await made.pending()) == 1
+
+    await wait_until(one)
+    (request,) = await made.pending()
+    return {"q": request.id, "r": request.run}
+
+
+async def test_what_is_foreign_deleted_or_was_never_there_sounds_the_same(redis_url: str, tmp_path: Path) -> None:
+    """Whatever is pressed or said about it, in a chat of one's own; and nothing happens to it."""
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+
+        async def body(run: Run, message: str) -> str:
+            return await where(run, message) if message == "please" else "Hello."
+
+        made.hire(body)
+        await made.write("hi", person=EVE, place="fa-9")
+        deleted = await asked_of(made)
+        (conversation,) = {one.conversation for one in await made.pending()}
+        await made.broker.delete(conversation, ANN)
+        foreign = await asked_of(made)
+        unknown = {"q": f"q0{'0' * 14}", "r": f"r0{'0' * 14}"}
+        first = await heard(made, EVE, "fa-9", unknown)
+        assert {text.split(";")[0] for text in first.values()} >= {"There is no such request", "There is no such run"}
+        for ids in (foreign, deleted):
+            told = await heard(made, EVE, "fa-9", ids)
+            assert {name: (first[name], told[name]) for name in first if told[name] != first[name]} == {}
+        assert [one.id for one in await made.pending()] == [foreign["q"]]
+        assert not made.chats[0].cards("fa-9"), "nothing of it was shown there"
+
+
+async def test_a_card_of_a_deleted_conversation_names_nothing_that_there_is(redis_url: str, tmp_path: Path) -> None:
+    """Also to whom it belonged, by every button that it had; it never says that it is somebody else's."""
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+
+        async def body(run: Run, message: str) -> str:
+            return await where(run, message) if message == "please" else "Hello."
+
+        made.hire(body)
+        ids = await asked_of(made)
+        card = await made.card("Where to?")
+        (conversation,) = {one.conversation for one in await made.pending()}
+        await made.broker.delete(conversation, ANN)
+        await made.final(card)
+        for kind, id in ids.items():
+            told = {word: (await made.platform.send(ANN, card, f"v1:{id}:{word}")).text for word in VERBS}
+            told.pop("withdraw")
+            what = {"q": "There is no such request", "r": ("There is no such run", "This button belongs to nothing")}
+            assert {word: text for word, text in told.items() if not text.startswith(what[kind])} == {}
