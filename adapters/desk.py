@@ -82,7 +82,7 @@ class Desk:
         self._files = files
         self._patience = patience
         self._presses = Presses(broker)
-        self._shows = Shows(broker, platform.limits, agents)
+        self._shows = Shows(broker, platform.limits, agents, platform.prefix)
         self._forms = Forms(broker, platform.limits)
         self.finds = Finds(broker, platform.prefix, self._doors, agents)
         self._late: set[asyncio.Task[Notice]] = set()
@@ -266,7 +266,7 @@ class Desk:
             person = who
             home = await self._home(place)
             if press.verb == "withdraw":
-                return await withdrawn(self._broker, press.id, person, home.conversation)
+                return await withdrawn(self._broker, press.id, person, home.conversation, self._platform.prefix)
             event = Pressed(press, person, home.origin, self._platform.prefix, key, message)
             result = await self._presses.pressed(event)
             if isinstance(result, Told) and press.verb in (*FORMS, "pick"):

@@ -16,20 +16,20 @@ from core.model import Person
 HOW = "/stop all cancels every task of everybody. For this conversation: /cancel ends its task, /pause keeps it."
 
 
-async def carried_out(broker: Broker, told: Told, person: Person) -> Notice:
+async def carried_out(broker: Broker, told: Told, person: Person, via: str) -> Notice:
     """Do what an owner demands of everything, and say what came of it."""
     emergency = Emergency(broker)
     match told.command:
         case "freeze":
-            result = await emergency.freeze(person, told.argument)
+            result = await emergency.freeze(person, told.argument, via=via)
             return refused(result) if isinstance(result, Refusal) else Notice(text=frozen_now(result), private=False)
         case "thaw":
-            thawed = await emergency.thaw(person)
+            thawed = await emergency.thaw(person, via=via)
             if isinstance(thawed, Refusal):
                 return refused(thawed)
             return Notice(text=thawed_now(already=thawed.note == "already"), private=False)
         case _ if told.argument.strip().casefold() == "all":
-            result = await emergency.stop_all(person)
+            result = await emergency.stop_all(person, via=via)
             return refused(result) if isinstance(result, Refusal) else Notice(text=stopped_now(result), private=False)
         case _:
             return Notice(text=HOW)

@@ -33,10 +33,11 @@ Rows = list[tuple[Button, ...]]
 
 
 class Shows:
-    """The answers to commands that only want to be shown something. agents: names, the default first."""
+    """The answers to commands that only want to be shown something. agents: names, the default first; via: where."""
 
-    def __init__(self, broker: Broker, limits: Limits, agents: Sequence[str]) -> None:
+    def __init__(self, broker: Broker, limits: Limits, agents: Sequence[str], via: str) -> None:
         self._broker = broker
+        self._via = via
         self._limits = limits
         self._agents = tuple(agents)
 
@@ -52,7 +53,7 @@ class Shows:
             case "grants":
                 return await self._grants(person, conversation)
             case "stop" | "freeze" | "thaw":
-                return await carried_out(self._broker, told, person)
+                return await carried_out(self._broker, told, person, self._via)
             case "agent" if told.argument.strip():
                 return Notice(text=f"{told.argument} answers here from now on.")
             case "agent":
@@ -187,13 +188,13 @@ def _grant(grant: Grant) -> str:
     return f"{visible(grant.tool)} {visible(plain)}".strip()
 
 
-async def withdrawn(broker: Broker, digest: str, person: Person, conversation: Conversation | None) -> Notice:
+async def withdrawn(broker: Broker, digest: str, person: Person, conversation: Conversation | None, via: str) -> Notice:
     """Take a remembered approval back that a button names by the beginning of its digest."""
     grants = await broker.grants(conversation.id, person) if conversation is not None else None
     found = next((grant for grant in grants or () if grant.digest.startswith(digest)), None)
     if conversation is None or found is None:
         return Notice(text="This approval is not remembered any more.", alert=True)
     for run in (None, *unsettled(conversation)):
-        if not isinstance(await broker.withdraw_grant(conversation.id, person, found.digest, run), Refusal):
+        if not isinstance(await broker.withdraw_grant(conversation.id, person, found.digest, run, via=via), Refusal):
             return Notice(text="Taken back: the same call asks again.")
     return Notice(text="This approval is not remembered any more.", alert=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 from core.cards import Cards
@@ -89,7 +90,7 @@ class Broker(Looks):
         self.stops = Stops(store, self.committer)
         self._confirm_ms = confirm_ms
         self._watched: dict[str, list[Callable[[], None]]] = {}
-        self._listening = [feed.listen("run", self.hinted) for feed in feeds]
+        self._listening: list[Listening] = [feed.listen("run", self.hinted) for feed in feeds]
         for partition, feed in enumerate(feeds):
             self._listening.append(feed.listen("wrote", partial(store.wrote, partition)))
 
@@ -114,10 +115,6 @@ class Broker(Looks):
         if at is None:
             return NO_REQUEST
         return await self.committer.carry(request.reply, event, at, first=("request", event.request))
-
-    async def answers(self, events: Sequence[Reply]) -> list[Answered | Refusal]:
-        """Answer several requests; each has a result of its own."""
-        return [await self.answer(event) for event in events]
 
     async def cancel(
         self, id: str, person: Person, *, key: str | None = None, urgent: bool = False, via: str | None = None
@@ -159,12 +156,16 @@ class Broker(Looks):
         found = await self.committer.carry(said.forestall, Forestall(origin, person, start_key), at)
         return await self.cancel(found.run, person) if isinstance(found, Sent) else found
 
-    async def resume(self, id: str, person: Person, *, key: str | None = None) -> Resumed | Refusal:
+    async def resume(
+        self, id: str, person: Person, *, key: str | None = None, via: str | None = None
+    ) -> Resumed | Refusal:
         """Let a paused run go on; of two that want it one starts it."""
         at = self.store.partition(id)
-        return NO_RUN if at is None else await self.committer.carry(again.resume, Resume(id, person, key), at)
+        return NO_RUN if at is None else await self.committer.carry(again.resume, Resume(id, person, key, via), at)
 
-    async def revert(self, id: str, person: Person, *, key: str | None = None) -> Resumed | Refusal:
+    async def revert(
+        self, id: str, person: Person, *, key: str | None = None, via: str | None = None
+    ) -> Resumed | Refusal:
         """Let a paused run go back to where it last asked."""
         at = self.store.partition(id)
         found = await self.run(id, person)
@@ -173,28 +174,34 @@ class Broker(Looks):
         steps = await self.steps(found.root)
         asked = [seq for seq, step in steps if step.kind == "ask"]
         length = steps[-1][0] if steps else 0
-        event = Revert(found.id, person, asked[-1] - 1 if asked else 0, length, key)
+        event = Revert(found.id, person, asked[-1] - 1 if asked else 0, length, key, via)
         return await self.committer.carry(again.revert, event, at)
 
-    async def extend(self, id: str, person: Person, seconds: float, *, key: str | None = None) -> Extended | Refusal:
+    async def extend(
+        self, id: str, person: Person, seconds: float, *, key: str | None = None, via: str | None = None
+    ) -> Extended | Refusal:
         """Give a request more time, counted from now."""
         at = self.store.partition(id)
-        event = Extend(id, person, int(seconds * 1000), key)
+        event = Extend(id, person, int(seconds * 1000), key, via)
         return NO_REQUEST if at is None else await self.committer.carry(overdue.extend, event, at)
 
     async def reset(self, event: Reset) -> Opened | Refusal:
         """Lay a new conversation at an origin."""
         return await self.committer.carry(place.reset, event, self.store.place(event.origin))
 
-    async def delete(self, id: str, person: Person, *, key: str | None = None) -> Deleted | Refusal:
+    async def delete(
+        self, id: str, person: Person, *, key: str | None = None, via: str | None = None
+    ) -> Deleted | Refusal:
         """Delete a conversation, whatever goes on in it."""
-        at = self.store.partition(id)
-        return place.UNKNOWN if at is None else await self.committer.carry(place.delete, Delete(id, person, key), at)
+        at, event = self.store.partition(id), Delete(id, person, key, via)
+        return place.UNKNOWN if at is None else await self.committer.carry(place.delete, event, at)
 
-    async def withdraw_grant(self, id: str, person: Person, digest: str, run: str | None = None) -> Kept | Refusal:
+    async def withdraw_grant(
+        self, id: str, person: Person, digest: str, run: str | None = None, *, via: str | None = None
+    ) -> Kept | Refusal:
         """Take back a remembered approval of a conversation (or of one of its runs)."""
         at = self.store.partition(id)
-        event = Withdraw(id, person, digest, run)
+        event = Withdraw(id, person, digest, run, via)
         return place.UNKNOWN if at is None else await self.committer.carry(grant.withdraw, event, at)
 
     async def bind(self, origin: str, people: tuple[str, ...]) -> None:
@@ -211,10 +218,7 @@ class Broker(Looks):
         """Park a question; its entry in the run's journal is in the same commit."""
         question = event.question
         if question.timeout_ms is None and any(isinstance(field, ConfirmField) for field in question.fields):
-            question = question.changed(timeout_ms=self._confirm_ms)
-            event = Ask(
-                event.run, event.fence, event.key, question, event.length, event.replaces, event.ours, event.data
-            )
+            event = replace(event, question=question.changed(timeout_ms=self._confirm_ms))
         return await self.committer.carry(request.ask, event, self._at(event.run), first=("run", event.run))
 
     async def take(self, event: Take) -> Delivered | Refusal:
@@ -308,8 +312,7 @@ class Broker(Looks):
 
     def close(self) -> None:
         """Listen no more."""
-        listening: list[Listening] = self._listening
-        for one in listening:
+        for one in self._listening:
             one.close()
 
     def _at(self, id: str) -> int:

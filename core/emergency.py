@@ -46,26 +46,26 @@ class Emergency:
         found = (await self._store.read(0, [("frozen", "")]))["frozen", ""].model
         return found if isinstance(found, Frozen) else None
 
-    async def freeze(self, person: Person, reason: str = "") -> Halted | Refusal:
+    async def freeze(self, person: Person, reason: str = "", *, via: str | None = None) -> Halted | Refusal:
         """Let no turn start and nothing that acts begin, in all partitions; then pause what is at work."""
         already = await self.frozen() is not None
         for partition in range(len(self._store.keys)):
-            kept = await self._broker.committer.carry(emergency.freeze, Freeze(person, reason), partition)
+            kept = await self._broker.committer.carry(emergency.freeze, Freeze(person, reason, via), partition)
             if isinstance(kept, Refusal):
                 return kept
         runs = [one async for one in self._at_work()]
-        return (await self._stop(runs, "user_paused", person)).changed(already=already)
+        return (await self._stop(runs, "user_paused", person, via)).changed(already=already)
 
-    async def thaw(self, person: Person) -> Kept | Refusal:
+    async def thaw(self, person: Person, *, via: str | None = None) -> Kept | Refusal:
         """Let things begin again; paused runs wait for a Resume. note: "already" when nothing was frozen."""
         kept: Kept | Refusal = Kept()
         for partition in range(len(self._store.keys)):
-            kept = await self._broker.committer.carry(emergency.thaw, Thaw(person), partition)
+            kept = await self._broker.committer.carry(emergency.thaw, Thaw(person, via), partition)
             if isinstance(kept, Refusal):
                 return kept
         return kept
 
-    async def stop_all(self, person: Person) -> Halted | Refusal:
+    async def stop_all(self, person: Person, *, via: str | None = None) -> Halted | Refusal:
         """Cancel every unsettled run of everybody; what starts meanwhile is found by looking again."""
         if person.role != "owner":
             return NOT_OWNER
@@ -76,7 +76,7 @@ class Emergency:
             if not found:
                 break
             told.update(found)
-            halted = await self._stop(found, "user_canceled", person)
+            halted = await self._stop(found, "user_canceled", person, via)
             total = Halted(settled=total.settled + halted.settled, stopping=total.stopping + halted.stopping)
         return total
 
@@ -100,21 +100,21 @@ class Emergency:
                         for id in unsettled(stored.model) if isinstance(stored.model, Conversation) else ():
                             yield id
 
-    async def _stop(self, runs: list[str], cause: Cause, person: Person) -> Halted:
+    async def _stop(self, runs: list[str], cause: Cause, person: Person, via: str | None) -> Halted:
         settled = stopping = 0
         for begin in range(0, len(runs), SIDE_BY_SIDE):
             chunk = runs[begin : begin + SIDE_BY_SIDE]
-            for told in await asyncio.gather(*(self._one(id, cause, person) for id in chunk)):
+            for told in await asyncio.gather(*(self._one(id, cause, person, via) for id in chunk)):
                 if isinstance(told, Stopped):
                     stopping += told.state in ("canceling", "pausing")
                     settled += told.state in ("canceled", "paused")
         return Halted(settled=settled, stopping=stopping)
 
-    async def _one(self, id: str, cause: Cause, person: Person) -> Stopped | Refusal:
+    async def _one(self, id: str, cause: Cause, person: Person, via: str | None) -> Stopped | Refusal:
         partition, found = self._store.partition(id), await self._broker.peek(id)
         if partition is None or found is None:
             return run.UNKNOWN
-        event = Stop(id, cause, person, effects=await self._effects(found), all=True)
+        event = Stop(id, cause, person, effects=await self._effects(found), all=True, via=via)
         return await self._broker.committer.carry(run.stop, event, partition)
 
     async def _effects(self, found: Run) -> Effects | None:

@@ -10,7 +10,7 @@ from itertools import count
 
 from core.broker import Broker
 from core.errors import SaysoError
-from core.life.arriving import Came, Taken, came, taken
+from core.life.arriving import NUMBERS, Came, Taken, came, taken
 from core.model import fresh
 from core.vault import Unreadable, Vault
 
@@ -42,6 +42,13 @@ class Inbox:
         """List what is not done, the oldest first."""
         found = await self._broker.store.due(self._partition, "inbox", of=self._prefix, limit=limit)
         return [id for id, _ in found]
+
+    async def backlog(self) -> tuple[int, int | None]:
+        """Tell how many are not done, and since when the oldest waits (ms)."""
+        store = self._broker.store
+        heads = await store.due(self._partition, "inbox", of=self._prefix, limit=1)
+        many = await store.size(self._partition, "inbox", self._prefix)
+        return many, heads[0][1] // NUMBERS if heads else None
 
     async def read(self, id: str) -> bytes | None:
         """Read an update; None when it was done already, or cannot be opened any more."""

@@ -66,11 +66,11 @@ class Leaks:
             pid=who.pid if who is not None else 0,
         )
 
-    async def vouch(self, run: str, person: Person) -> Changed | Refusal:
+    async def vouch(self, run: str, person: Person, *, via: str | None = None) -> Changed | Refusal:
         """Take a run as stopped on a person's word."""
         at = self._store.partition(run)
         if at is None:
             return UNKNOWN
         members = [member for member, _ in await self._store.due(at, "unproved", limit=100_000)]
         workers = tuple(worker for one, _, worker in (member.partition(" ") for member in members) if one == run)
-        return await self._broker.committer.carry(vouched.vouch, Vouch(run, person, workers), at)
+        return await self._broker.committer.carry(vouched.vouch, Vouch(run, person, workers, via), at)

@@ -76,10 +76,10 @@ class Presses:
             case "stop":
                 return await broker.pause(run.id, e.person, key=e.key, urgent=True, via=e.via)
             case "resume" | "retry":
-                return await broker.resume(run.id, e.person, key=e.key)
+                return await broker.resume(run.id, e.person, key=e.key, via=e.via)
             case "gone":
-                return await Leaks(broker).vouch(run.id, e.person)
+                return await Leaks(broker).vouch(run.id, e.person, via=e.via)
             case "revert":
-                return await broker.revert(run.id, e.person, key=e.key)
+                return await broker.revert(run.id, e.person, key=e.key, via=e.via)
             case _:
                 return life.NO_OPTION

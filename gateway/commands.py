@@ -210,7 +210,7 @@ def pending() -> None:
 def cancel(run: str) -> None:
     """End a run, in any state, and discard what could be resumed."""
     settings = quiet()
-    result = with_broker(settings, lambda broker: broker.cancel(run.strip().casefold(), OWNER))
+    result = with_broker(settings, lambda broker: broker.cancel(run.strip().casefold(), OWNER, via="cli"))
     if isinstance(result, Refusal):
         refuse(result)
     typer.echo(f"{result.run}  {result.state}")

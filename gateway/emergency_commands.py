@@ -24,7 +24,7 @@ def add(app: typer.Typer) -> None:
 
 def freeze(reason: Annotated[str, typer.Option(help="Why; everybody reads it.")] = "") -> None:
     """Let no turn start and nothing that acts begin, and pause what works, until `sayso thaw`."""
-    result = with_broker(quiet(), lambda broker: Emergency(broker).freeze(OWNER, reason))
+    result = with_broker(quiet(), lambda broker: Emergency(broker).freeze(OWNER, reason, via="cli"))
     if isinstance(result, Refusal):
         refuse(result)
     typer.echo(frozen_now(result).replace("/thaw", "`sayso thaw`"))
@@ -32,7 +32,7 @@ def freeze(reason: Annotated[str, typer.Option(help="Why; everybody reads it.")]
 
 def thaw() -> None:
     """Let things begin again; what was paused waits for a resume."""
-    result = with_broker(quiet(), lambda broker: Emergency(broker).thaw(OWNER))
+    result = with_broker(quiet(), lambda broker: Emergency(broker).thaw(OWNER, via="cli"))
     if isinstance(result, Refusal):
         refuse(result)
     typer.echo("Nothing was frozen." if result.note == "already" else THAWED)
@@ -42,7 +42,7 @@ def stop(everything: Annotated[bool, typer.Option("--all", help="Every run of ev
     """Cancel every unsettled run of everybody; `sayso cancel RUN` ends one."""
     if not everything:
         fail("This cancels every run of everybody: say --all if you mean that, or `sayso cancel RUN` for one.")
-    result = with_broker(quiet(), lambda broker: Emergency(broker).stop_all(OWNER))
+    result = with_broker(quiet(), lambda broker: Emergency(broker).stop_all(OWNER, via="cli"))
     if isinstance(result, Refusal):
         refuse(result)
     typer.echo(stopped_now(result))
@@ -55,7 +55,7 @@ def settle(
     """Accept a run as stopped whose end nobody can see any more; it stands on record that you did."""
     if not gone:
         fail("Look whether it still works (`sayso doctor` says where it was), then say --gone: it has ended.")
-    result = with_broker(quiet(), lambda broker: Leaks(broker).vouch(run.strip().casefold(), OWNER))
+    result = with_broker(quiet(), lambda broker: Leaks(broker).vouch(run.strip().casefold(), OWNER, via="cli"))
     if isinstance(result, Refusal):
         refuse(result)
     typer.echo(f"{result.run}  {result.state}  accepted as stopped")

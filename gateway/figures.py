@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from core.broker import Broker
 from core.emergency import Emergency
 from core.errors import StoreError
+from core.inbox import Inbox
 from core.keys import Index
 from core.model import fresh
 from core.tally import BOUNDS, Spans, Tally, tell, told
@@ -52,7 +53,7 @@ async def _tell(broker: Broker, id: str, every: float) -> None:
         await asyncio.sleep(every)
 
 
-async def owed(broker: Broker, prefixes: Iterable[str]) -> list[Metric]:
+async def owed(broker: Broker, prefixes: Sequence[str]) -> list[Metric]:
     """Everything that is owed now, and what every process tells. prefixes: of the front ends that there may be."""
     store, found = broker.store, list[Metric]()
     parts = range(len(store.keys))
@@ -69,10 +70,23 @@ async def owed(broker: Broker, prefixes: Iterable[str]) -> list[Metric]:
     frozen = await Emergency(broker).frozen()
     return [
         *found,
+        *await _inboxes(broker, prefixes),
         *await _claims(broker),
         _gauge("sayso_frozen", "1 while everything is frozen", frozen is not None),
         *_processes(await told(broker.shelf)),
     ]
+
+
+async def _inboxes(broker: Broker, prefixes: Sequence[str]) -> list[Metric]:
+    words = "Updates that a platform brought and nobody took yet"
+    size = GaugeMetricFamily("sayso_inbox", words, labels=("front_end",))
+    oldest = GaugeMetricFamily("sayso_inbox_oldest_seconds", f"{words}: how long the oldest", labels=("front_end",))
+    for prefix in prefixes:
+        many, since_ms = await Inbox(broker, prefix).backlog()
+        age = max(0, broker.store.now() - since_ms) / 1_000 if since_ms is not None else 0.0
+        size.add_metric((prefix,), many)
+        oldest.add_metric((prefix,), age)
+    return [size, oldest]
 
 
 async def _claims(broker: Broker) -> list[Metric]:

@@ -9,6 +9,7 @@ from adapters.surface import hold_of
 from core.broker import Broker
 from core.emergency import Emergency
 from core.errors import StoreError
+from core.inbox import Inbox
 from core.leaks import Leak, Leaks
 from core.life.decision import Ref
 from core.life.emergency import words as words_of
@@ -18,6 +19,8 @@ from gateway.front_ends import FrontEnd, command
 
 NEARLY = 0.95
 SHOWN = 3
+LATE = 30.0
+"""seconds after which what waits is late"""
 SWEEPER: Ref = ("incarnation", "one:sweeper")
 
 
@@ -44,6 +47,7 @@ async def checks(broker: Broker, known: Sequence[FrontEnd] = (), wanted: Collect
         found += [await _room(broker), await workers(broker), await _sweeper(broker)]
         found += [await _waiting(broker), await _frozen(broker), await _stopping(broker), await _unproved(broker)]
         found += await front_ends(broker, known, wanted)
+        found.append(await _inbox(broker, known))
     except StoreError as error:
         found.append(Check("redis", False, f"Redis refused a question: {error}"))
     return found
@@ -109,6 +113,22 @@ async def front_ends(broker: Broker, known: Sequence[FrontEnd], wanted: Collecti
     return found
 
 
+async def _inbox(broker: Broker, known: Sequence[FrontEnd]) -> Check:
+    """What platforms that call us brought, and nobody took yet."""
+    words: list[str] = []
+    late = 0.0
+    for one in known:
+        many, since_ms = await Inbox(broker, one.prefix).backlog()
+        if since_ms is not None:
+            age = max(0.0, (broker.store.now() - since_ms) / 1_000)
+            late = max(late, age)
+            words.append(f"{many} updates of {one.title} wait, the oldest for {age:.0f} s")
+    if not words:
+        return Check("inbox", True, "everything that platforms brought is taken")
+    what = "; what people write there is stored, and waits: see that the front end runs, and read what it logs"
+    return Check("inbox", late < LATE, "; ".join(words) + what * (late >= LATE))
+
+
 async def _waiting(broker: Broker) -> Check:
     """Runs that could go on and do not."""
     oldest, many = broker.store.now(), 0
@@ -117,7 +137,7 @@ async def _waiting(broker: Broker) -> Check:
         oldest = min([oldest, *(at for _, at in head)])
         many += await broker.store.size(partition, "ready")
     late = (broker.store.now() - oldest) / 1_000
-    if not many or late < 30:
+    if not many or late < LATE:
         return Check("queue", True, f"{many} runs are about to start" if many else "no run waits for a worker")
     return Check("queue", False, f"{many} runs wait for a worker, the oldest for {late:.0f} s; start more workers")
 
@@ -139,7 +159,7 @@ async def _stopping(broker: Broker) -> Check:
         oldest = min([oldest, *(at for _, at in head)])
         many += await broker.store.size(partition, "stopping")
     late = (broker.store.now() - oldest) / 1_000
-    if not many or late < 30:
+    if not many or late < LATE:
         return Check("stopping", True, f"{many} runs are stopping" if many else "every stop is confirmed")
     return Check("stopping", False, f"{many} runs were told to stop and are not proved to have, since {late:.0f} s")
 
@@ -151,7 +171,7 @@ async def _unproved(broker: Broker) -> Check:
     if not many:
         return Check("unproved", True, "everything that was stopped is seen to have ended")
     shown = await leaks.all(limit=SHOWN)
-    grown = [leak for leak in shown if broker.store.now() - leak.since_ms > 30_000]
+    grown = [leak for leak in shown if broker.store.now() - leak.since_ms > LATE * 1_000]
     words = "; ".join(_where(broker, leak) for leak in shown) + (
         f"; and {many - len(shown)} more" * (many > len(shown))
     )

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from adapters import proving
 from adapters.web import wire
 from adapters.web.problems import Problem, invalid, refused, unknown
-from adapters.web.security import Reader, Runner, Sender
+from adapters.web.security import Reader, Runner, Sender, where
 from adapters.web.state import Web, state_of
 from adapters.web.wire import (
     CardShape,
@@ -212,7 +212,7 @@ async def _entries(web: Web, many: Sequence[tuple[int, Entry]]) -> list[EntrySha
 @router.delete("/sessions/{id}", include_in_schema=False)
 async def delete(id: str, web: Parts, who: Runner, key: Key) -> Deleted:
     """Delete; the answer lists what is not proved to have stopped."""
-    result = await web.broker.delete(known_id(id, "conversation"), who.person, key=key)
+    result = await web.broker.delete(known_id(id, "conversation"), who.person, key=key, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result
@@ -278,7 +278,7 @@ async def withdraw(id: str, digest: str, web: Parts, who: Runner, run: str | Non
     found = await conversation_of(web, who, id)
     meant = (None, *unsettled(found)) if run is None else (known_id(run, "run"),)
     for one in meant:
-        result = await web.broker.withdraw_grant(found.id, who.person, digest, one)
+        result = await web.broker.withdraw_grant(found.id, who.person, digest, one, via=where(who))
         if not isinstance(result, Refusal):
             return
         if result.code != "unknown":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import Final
 
@@ -14,7 +13,7 @@ from adapters.web.conversations import Parts
 from adapters.web.hub import Hub
 from adapters.web.people import Owner
 from adapters.web.problems import refused
-from adapters.web.security import Reader
+from adapters.web.security import Reader, where
 from core.emergency import Emergency, Halted
 from core.errors import StoreError
 from core.frozen import Frozen
@@ -54,7 +53,7 @@ async def look(web: Parts, who: Reader) -> FrozenShape:
 @router.post("/freeze", summary="Let nothing begin, and pause what works")
 async def freeze(web: Parts, who: Owner, body: Why | None = None) -> Halted:
     """No turn starts and nothing that acts begins until a thaw; answers, cancels and deletes still work."""
-    result = await Emergency(web.broker).freeze(who.person, body.reason if body is not None else "")
+    result = await Emergency(web.broker).freeze(who.person, body.reason if body is not None else "", via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result
@@ -63,7 +62,7 @@ async def freeze(web: Parts, who: Owner, body: Why | None = None) -> Halted:
 @router.post("/thaw", summary="Let things begin again", response_model_exclude_none=True)
 async def thaw(web: Parts, who: Owner) -> Kept:
     """What is queued starts; what was paused waits for a resume."""
-    result = await Emergency(web.broker).thaw(who.person)
+    result = await Emergency(web.broker).thaw(who.person, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result
@@ -72,7 +71,7 @@ async def thaw(web: Parts, who: Owner) -> Kept:
 @router.post("/stop-all", summary="Cancel every unsettled run of everybody")
 async def stop_all(web: Parts, who: Owner) -> Halted:
     """Cancel what is queued, works, waits or is paused, whoever's it is; `stopping` are not over yet."""
-    result = await Emergency(web.broker).stop_all(who.person)
+    result = await Emergency(web.broker).stop_all(who.person, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result
@@ -119,5 +118,4 @@ class Banner:
                     told = now
                 except StoreError as error:
                     _log.debug("cannot look whether everything is frozen: %s", error)
-                    await asyncio.sleep(1.0)
                 await hints.wait(LOOK)

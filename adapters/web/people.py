@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adapters.web.conversations import Parts
 from adapters.web.problems import Problem, invalid, refused, unknown
-from adapters.web.requests import where
-from adapters.web.security import Admin
+from adapters.web.security import Admin, where
 from adapters.web.session import Code, hurried, let_in
 from adapters.web.state import Web
 from adapters.web.wire import PersonShape

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from adapters.web import wire
 from adapters.web.conversations import Key, Parts, known_id
 from adapters.web.problems import Problem, invalid, refused, unknown
-from adapters.web.security import Answerer, Reader
+from adapters.web.security import Answerer, Reader, where
 from adapters.web.state import Web
 from adapters.web.wire import CardShape
 from core.accounts import Known
@@ -95,11 +95,6 @@ class Cards(BaseModel):
     requests: list[CardShape]
 
 
-def where(who: Known) -> str:
-    """The surface that an answer came from, as others are told."""
-    return "chat" if who.by == "session" else "api"
-
-
 def reply_of(id: str, body: AnswerBody, who: Known, key: str | None) -> Reply:
     """An answer as the rules take it."""
     if body.outcome == "declined":
@@ -180,7 +175,7 @@ async def _answer(web: Web, id: str, body: AnswerBody, who: Known, key: str | No
 @router.post("/{id}/extend", summary="Give a request more time", response_model_exclude_none=True)
 async def extend(id: str, body: MoreTime, web: Parts, who: Answerer, key: Key) -> Extended:
     """Move the deadline to so many seconds from now."""
-    result = await web.broker.extend(known_id(id, "request"), who.person, body.seconds, key=key)
+    result = await web.broker.extend(known_id(id, "request"), who.person, body.seconds, key=key, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result
@@ -189,7 +184,7 @@ async def extend(id: str, body: MoreTime, web: Parts, who: Answerer, key: Key) -
 @router.post("/{id}/copies", summary="Show an open request in other chats, too", response_model_exclude_none=True)
 async def copies(id: str, body: Places, web: Parts, who: Answerer, key: Key) -> Copied:
     """Add places; whoever may answer can answer there, and all cards close together."""
-    event = Copy(known_id(id, "request"), who.person, tuple(one.strip() for one in body.origins), key)
+    event = Copy(known_id(id, "request"), who.person, tuple(one.strip() for one in body.origins), key, where(who))
     result = await web.broker.cards.copy(event)
     if isinstance(result, Refusal):
         raise refused(result)
@@ -214,7 +209,7 @@ async def show(id: str, web: Parts, who: Answerer) -> None:
 @router.post("/{id}/abort", summary="Pause the run that asked", response_model_exclude_none=True)
 async def abort(id: str, web: Parts, who: Answerer, key: Key) -> Stopped:
     """Abort: Pause, pressed on a question; the run can be resumed."""
-    result = await web.broker.abort(known_id(id, "request"), who.person, key=key)
+    result = await web.broker.abort(known_id(id, "request"), who.person, key=key, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result

@@ -8,8 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from adapters.web import wire
 from adapters.web.conversations import Key, Parts, conversation_of, known_id, new_origin
 from adapters.web.problems import refused, unknown
-from adapters.web.requests import where
-from adapters.web.security import Reader, Runner
+from adapters.web.security import Reader, Runner, where
 from adapters.web.wire import RunShape
 from core.leaks import Leaks
 from core.life.decision import Refusal
@@ -84,7 +83,7 @@ async def pause(id: str, web: Parts, who: Runner, key: Key, body: Stop | None = 
 @router.post("/{id}/accept-stopped", summary="Take a run as stopped whose end nobody saw")
 async def accept_stopped(id: str, web: Parts, who: Runner) -> Changed:
     """State that its work has ended; who did stands on record. Refused while its end may still be seen."""
-    result = await Leaks(web.broker).vouch(known_id(id, "run"), who.person)
+    result = await Leaks(web.broker).vouch(known_id(id, "run"), who.person, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result
@@ -93,7 +92,7 @@ async def accept_stopped(id: str, web: Parts, who: Runner) -> Changed:
 @router.post("/{id}/resume", summary="Let a paused run go on", response_model_exclude_none=True)
 async def resume(id: str, web: Parts, who: Runner, key: Key) -> Resumed:
     """Resume; of two that want it one starts it, the other gets 409."""
-    result = await web.broker.resume(known_id(id, "run"), who.person, key=key)
+    result = await web.broker.resume(known_id(id, "run"), who.person, key=key, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result
@@ -102,7 +101,7 @@ async def resume(id: str, web: Parts, who: Runner, key: Key) -> Resumed:
 @router.post("/{id}/revert", summary="Let a paused run go back to its last question", response_model_exclude_none=True)
 async def revert(id: str, web: Parts, who: Runner, key: Key) -> Resumed:
     """Revert; what came after that point is marked as dropped in the history."""
-    result = await web.broker.revert(known_id(id, "run"), who.person, key=key)
+    result = await web.broker.revert(known_id(id, "run"), who.person, key=key, via=where(who))
     if isinstance(result, Refusal):
         raise refused(result)
     return result

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from adapters.web.conversations import Key, Parts, known_id
 from adapters.web.problems import Problem, refused, unknown
-from adapters.web.requests import where
-from adapters.web.security import Admin, known_to, stranger
+from adapters.web.security import Admin, known_to, stranger, where
 from adapters.web.state import Web
 from core.errors import StoreError
 from core.life.decision import Refusal

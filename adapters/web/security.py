@@ -246,6 +246,11 @@ def stranger() -> Problem:
     )
 
 
+def where(who: Known) -> str:
+    """The surface from which somebody decides, as others are told, and as it stands on record."""
+    return "chat" if who.by == "session" else "api"
+
+
 def needs(right: Right) -> Callable[[Request], object]:
     """Make the dependency of a route that needs a right; its value is who was let in."""
 

@@ -75,7 +75,7 @@ def resume(d: Draft, e: Resume) -> Resumed | Refusal:
     fenced = run.state == "stopping" and run.turn is None and run.cause not in DISCARDING
     if run.state != "paused" and not fenced:
         return Refusal("conflict", f"conflict: run is {run.shown}", {"state": run.shown, "run": run.id})
-    note(d, "resume", e.person, conversation, run)
+    note(d, "resume", e.person, conversation, run, where=e.via)
     run = _afresh(d, run)
     return remember(d, e.key, e.person, go_on(d, conversation, run))
 
@@ -116,7 +116,7 @@ def revert(d: Draft, e: Revert) -> Resumed | Refusal:
         return Refusal("conflict", f"run {run.id!r} never asked anything, there is no point to go back to")
     d.guard(Guard("length", ("run", run.root), fence=e.length))
     conversation, run = close_all(d, conversation, run, Cancelled(cause="reverted"), over=False)
-    note(d, "revert", e.person, conversation, run)
+    note(d, "revert", e.person, conversation, run, where=e.via)
     d.log(run.root, "dropped", f"dropped#{run.fence}", run.fence, to=e.to)
     d.write(conversation.id, "note", "[Reverted] what came after the last question is dropped", run.id, e.person)
     conversation, run = moved(d, conversation, run)

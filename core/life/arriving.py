@@ -11,6 +11,9 @@ from core.life.decision import Owe, Seal, Settle, Wipe
 from core.life.draft import Draft
 from core.life.result import Kept
 
+NUMBERS = 1_000
+"""so many updates of one process in one millisecond keep their order"""
+
 
 @dataclass(frozen=True, slots=True)
 class Came:
@@ -32,7 +35,7 @@ class Taken:
 
 def came(d: Draft, e: Came) -> Kept:
     """Keep an update until it is done; what a person wrote may be a secret, so it is sealed."""
-    d.want(Seal(e.id, e.sealed), Owe("inbox", e.id, d.now * 1_000 + e.number % 1_000, of=e.prefix))
+    d.want(Seal(e.id, e.sealed), Owe("inbox", e.id, d.now * NUMBERS + e.number % NUMBERS, of=e.prefix))
     return Kept()
 
 

@@ -75,7 +75,7 @@ def command(
         if refused is not None:
             return refused
         if name == "resume":
-            return resume(d, Resume(run, e.person))
+            return resume(d, Resume(run, e.person, via=e.origin.split("-", 1)[0]))
         return stop(d, Stop(run, CAUSES[name], e.person, via=e.origin.split("-", 1)[0]))
     if name in ON_ALL and (refused := lacks(e, "run")) is not None:
         return refused

@@ -28,6 +28,7 @@ class Copy:
     person: Person
     places: tuple[str, ...]
     key: str | None = None
+    via: str | None = None
 
 
 def copy(d: Draft, e: Copy) -> Copied | Refusal:
@@ -59,7 +60,7 @@ def copy(d: Draft, e: Copy) -> Copied | Refusal:
     unserved = tuple(place for place in new if not gate(d, request.question, place))
     question = request.question.changed(copies=(*copies, *new))
     d.save_request(request, question=question, surface=request.surface or unserved != new)
-    note(d, "copy", e.person, conversation, run, request=request.id)
+    note(d, "copy", e.person, conversation, run, where=e.via, request=request.id)
     d.tell(request.conversation, "request.updated", request.run, request=request.id, copies=list(question.copies))
     return remember(d, e.key, e.person, Copied(request=request.id, copies=question.copies, unserved=unserved))
 

@@ -27,6 +27,7 @@ class Freeze:
 
     person: Person
     reason: str = ""
+    via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Thaw:
     """An owner lets things begin again."""
 
     person: Person
+    via: str | None = None
 
 
 def freeze(d: Draft, e: Freeze) -> Kept | Refusal:
@@ -43,7 +45,7 @@ def freeze(d: Draft, e: Freeze) -> Kept | Refusal:
     if d.frozen() is not None:
         return Kept(note="already")
     d.put(("frozen", ""), Frozen(by=e.person, since_ms=d.now, reason=e.reason[:LONGEST]))
-    note(d, "freeze", e.person, reason=e.reason[:LONGEST] or None)
+    note(d, "freeze", e.person, where=e.via, reason=e.reason[:LONGEST] or None)
     d.want(Hint("frozen"))
     return Kept()
 
@@ -56,7 +58,7 @@ def thaw(d: Draft, e: Thaw) -> Kept | Refusal:
     if still is None:
         return Kept(note="already")
     d.put(("frozen", ""), None)
-    note(d, "thaw", e.person, after_ms=d.now - still.since_ms)
+    note(d, "thaw", e.person, where=e.via, after_ms=d.now - still.since_ms)
     d.want(Hint("frozen"), Hint("ready"))
     return Kept()
 

@@ -224,6 +224,7 @@ class Resume:
     run: str
     person: Person
     key: str | None = None
+    via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +236,7 @@ class Revert:
     to: int
     length: int
     key: str | None = None
+    via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +247,7 @@ class Extend:
     person: Person
     by_ms: int
     key: str | None = None
+    via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +272,7 @@ class Delete:
     conversation: str
     person: Person
     key: str | None = None
+    via: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,3 +304,4 @@ class Withdraw:
     person: Person
     digest: str
     run: str | None = None
+    via: str | None = None

@@ -95,7 +95,7 @@ def withdraw(d: Draft, e: Withdraw) -> Kept | Refusal:
     if not known:
         return Refusal("unknown", "no such approval is remembered here; `/grants` lists them")
     d.save_conversation(conversation)
-    note(d, "grant.removed", e.person, conversation, meant, digest=e.digest)
+    note(d, "grant.removed", e.person, conversation, meant, where=e.via, digest=e.digest)
     d.tell(conversation.id, "grant.removed", e.run, digest=e.digest, by=e.person.name or e.person.id)
     return Kept()
 

@@ -30,6 +30,7 @@ class Vouch:
     run: str
     person: Person
     workers: tuple[str, ...] = ()
+    via: str | None = None
 
 
 def member(run: str, worker: str) -> str:

@@ -43,7 +43,7 @@ def extend(d: Draft, e: Extend) -> Extended | Refusal:
     if d.now >= request.deadline_ms:
         return Refusal("expired", "nobody answered in time, the question is closed", {"outcome": "expired"})
     deadline = max(request.deadline_ms, d.now + e.by_ms)
-    note(d, "extend", e.person, conversation, run, request=request.id)
+    note(d, "extend", e.person, conversation, run, where=e.via, request=request.id)
     d.save_request(request, deadline_ms=deadline)
     d.want(Timer("deadline", request.id, deadline))
     d.tell(request.conversation, "request.updated", request.run, request=request.id, deadline=deadline)

@@ -62,7 +62,7 @@ def delete(d: Draft, e: Delete) -> Deleted | Refusal:
         return Refusal("gone", "this conversation was deleted already")
     if not may_delete(e.person, conversation):
         return Refusal("not_allowed", "only who began this conversation, or an approver, may delete it")
-    note(d, "delete", e.person, conversation)
+    note(d, "delete", e.person, conversation, where=e.via)
     unproved: list[Turn] = []
     lists = (conversation.queue, conversation.waiting, conversation.paused, conversation.stopping)
     every = (conversation.live, *conversation.ended, *(id for ids in lists for id in ids))

@@ -54,7 +54,7 @@ def pressed(d: Draft, e: Pressed) -> Answered | Resumed | Kept | Told | Refusal:
     card = card_at(d, request, e.place)
     match e.press.verb:
         case "resume" | "retry":
-            return resume(d, Resume(run.id, e.person, e.key))
+            return resume(d, Resume(run.id, e.person, e.key, e.via))
         case "show":
             return reshow(d, Reshow(request.id, e.place))
         case "page":

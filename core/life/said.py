@@ -193,7 +193,7 @@ def _to_run(d: Draft, e: Said, conversation: Conversation, id: str) -> Result | 
         return refused
     if e.text.strip():
         _keep_steer(d, e, run)
-    resumed = resume(d, Resume(run.id, e.person))
+    resumed = resume(d, Resume(run.id, e.person, via=e.origin.split("-", 1)[0]))
     if isinstance(resumed, Resumed):
         return Sent(conversation=conversation.id, run=resumed.run, resumed=True)
     return resumed

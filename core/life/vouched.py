@@ -44,7 +44,7 @@ def _accept(d: Draft, conversation: Conversation, run: Run, e: Vouch, *, stoppin
     fence = run.fence + (stopping and run.turn is not None)
     turn = None if stopping else run.turn
     run = d.save_run(run, unproved=(), turn=turn, fence=fence, effects=run.effects or "unknown")
-    note(d, "accept_stopped", e.person, conversation, run)
+    note(d, "accept_stopped", e.person, conversation, run, where=e.via)
     for one in turns:
         let_go(d, run, one.worker, e.run)
     d.write(
@@ -61,7 +61,7 @@ def _of_deleted(d: Draft, e: Vouch) -> Changed | Refusal:
     """What a deleted run may still have at work is listed nowhere else; only an owner can know what became of it."""
     if e.person.role != "owner" or not e.workers:
         return UNKNOWN
-    note(d, "accept_stopped", e.person, whom=", ".join(e.workers), reason=e.run)
+    note(d, "accept_stopped", e.person, where=e.via, whom=", ".join(e.workers), reason=e.run)
     for worker in e.workers:
         proved(d, e.run, worker)
     return Changed(run=e.run, state="canceled")

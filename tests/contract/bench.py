@@ -16,7 +16,9 @@ from core.agent import Agent
 from core.broker import Broker, open_broker
 from core.card import Card
 from core.files import FileStore
-from core.life.draft import Spans
+from core.life.decision import Refusal, Timer
+from core.life.draft import Draft, Spans
+from core.life.result import Extended
 from core.model import Json, Person, Run
 from core.pace import Pace
 from core.question import Request
@@ -245,6 +247,14 @@ class Bench:
         assert isinstance(model, Request)
         return model
 
+    async def hurry(self, request: str) -> int:
+        """Let the time of a question be over in a moment, now that a test has seen it; returns when."""
+        at = self.broker.store.partition(request)
+        assert at is not None
+        kept = await self.broker.committer.carry(_hurry, request, at)
+        assert isinstance(kept, Extended), kept
+        return kept.deadline_ms
+
     async def cards_of(self, request: str) -> list[Card]:
         """The ledger of a request."""
         found = [await self.broker.cards.card(id) for id in (await self.request(request)).cards.values()]
@@ -262,6 +272,16 @@ class Bench:
             return not any(sizes)
 
         await wait_until(clear)
+
+
+def _hurry(d: Draft, request: str) -> Extended | Refusal:
+    found = d.request(request)
+    if found is None:
+        return Refusal("unknown", "there is no such request")
+    deadline = d.now + 50
+    d.save_request(found, deadline_ms=deadline)
+    d.want(Timer("deadline", request, deadline))
+    return Extended(request=request, deadline_ms=deadline)
 
 
 @asynccontextmanager

@@ -9,12 +9,14 @@ import pytest
 import pytest_asyncio
 
 from core.agent import Denied, Run
+from core.audit import Audit, Filter
 from core.life.copying import Copy
 from core.life.result import Copied
 from core.model import Person
 from core.question import ConfirmField, Question, Subject, TextField
 from tests.contract.bench import ANN, HOME, Bench, bench, wide
 from tests.fakes import FakeChats
+from tests.waiting import wait_until
 from tests.workshop import Body
 
 BEN = Person(id="fb:8", name="Ben", role="approver")
@@ -148,3 +150,32 @@ async def test_a_copy_that_is_added_while_it_is_open_is_shown_and_closed_with_th
     assert not (await both.broker.pending(BEN)).requests
     await both.settled()
     await both.settled("fb")
+
+
+async def test_what_is_decided_in_a_chat_stands_on_record_with_its_platform(both: Bench) -> None:
+    """By a button and by a command: pausing, going on, freezing, taking an approval back."""
+
+    async def body(run: Run, message: str) -> str:
+        await run.confirm("Run it?", tool="deploy", arguments={})
+        return "Done."
+
+    both.hire(body)
+    await both.write("please")
+    card = await both.card("Run it?")
+    await both.press(card, "Pause task")
+    await wait_until(lambda: "Resume" in card.labels)
+    await both.press(card, "Resume")
+    await wait_until(lambda: "Approve" in card.labels)
+    await both.write("/pause")
+    await wait_until(lambda: "Resume" in card.labels)
+    await both.write("/resume")
+    await wait_until(lambda: "Always" in str(card.labels))
+    await both.press(card, "Always")
+    await both.says("Done.")
+    await both.write("/grants")
+    await both.press(await both.card("Remembered approvals"), "Take back 1")
+    await both.write("/freeze")
+    await both.write("/thaw")
+    found = [(deed.kind, deed.where) for deed in await Audit(both.broker).lines(Filter())]
+    kinds = ("abort", "resume", "pause", "resume", "answer", "grant.removed", "freeze", "thaw")
+    assert found == [(kind, "fa") for kind in kinds]

@@ -12,7 +12,7 @@ from tests.waiting import wait_until
 
 async def brief(run: Run, message: str) -> str:
     """Ask for an approval that nobody gives in time."""
-    await run.confirm("Quick?", tool="deploy", arguments={"to": "x"}, timeout=0.3)
+    await run.confirm("Quick?", tool="deploy", arguments={"to": "x"}, timeout=600)
     DID.append("quick")
     return "Ran."
 
@@ -27,6 +27,7 @@ async def test_a_press_on_an_expired_question_is_final_and_the_chat_says_why(mad
     await made.write("please")
     card = await made.card("Quick?")
     payload = card.rows[0][0].payload
+    await made.hurry((await made.pending())[0].id)
     await made.final(card, "Nobody answered in time")
     late = await made.late(card, payload, key="u-9")
     assert late == "Nobody answered in time, the question is closed"
@@ -48,9 +49,8 @@ async def test_a_late_press_before_the_sweeper_came_is_late_all_the_same(made: B
     made.hire(brief)
     await made.write("please")
     card = await made.card("Quick?")
-    request = (await made.pending())[0]
-    assert request.deadline_ms is not None
-    await wait_until(lambda: made.broker.store.now() > (request.deadline_ms or 0) + 5)
+    deadline = await made.hurry((await made.pending())[0].id)
+    await wait_until(lambda: made.broker.store.now() > deadline + 5)
     assert (await made.press(card, "Approve")).text == "Nobody answered in time, the question is closed"
     await made.sweep()
     await made.final(card, "Nobody answered in time")
