@@ -136,6 +136,7 @@ class Run(Value):
     secrets: handles of values that people gave and that are sealed to it.
     requests: open, withdrawn, and answered but not yet delivered ones; past: the last of those delivered.
     unproved: turns whose end is not proved.
+    attempts: how often its worker was lost; retry_ms: before this moment it is not tried again.
     """
 
     schema_: int = Field(default=SCHEMA, alias="s")
@@ -166,6 +167,7 @@ class Run(Value):
     grants: tuple[Grant, ...] = ()
     secrets: tuple[str, ...] = ()
     attempts: int = 0
+    retry_ms: int | None = None
     error: str | None = None
     result: str | None = None
     moved_to: str | None = None

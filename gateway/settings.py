@@ -167,6 +167,7 @@ class Settings(BaseSettings):
     lease: Span = Field(default=30.0, description="how long a silent process is believed to live")
     singleton_lease: Span = Field(default=3.0, description="the same for sweepers and bots, of which there is one each")
     listener_lease: Span = Field(default=30.0, description="how long a silent front end counts as listening")
+    retry_pause: Span = Field(default=0.25, description="how long a run rests that lost its worker, then 8 times that")
     free_after_stop: Span = Field(
         default=15.0, description="when a stopped run frees its conversation, whatever it does"
     )
@@ -184,9 +185,7 @@ class Settings(BaseSettings):
     text_keep: Span = Field(
         default=DAY, description="the longest that texts of settled requests wait for their last card"
     )
-    early_cancel_keep: Span = Field(
-        default=3_600.0, description="how long a cancel that came before its start is remembered"
-    )
+    early_cancel_keep: Span = Field(default=3_600.0, description="how long a cancel before its start is remembered")
     key_keep: Span = Field(default=2 * DAY, description="how long an event is remembered, so that it acts once")
     history_days: int = Field(default=90, ge=1, description="days that the history of a conversation is kept")
     history_cap: int = Field(default=10_000, ge=1, description="entries that the history of a conversation keeps")

@@ -52,6 +52,7 @@ async def at(settings: Settings, url: str, *, name: str, hears: bool = True) -> 
     spans = Spans(
         held_grace_ms=_ms(settings.pickup_grace),
         free_ms=_ms(settings.free_after_stop),
+        retry_ms=_ms(settings.retry_pause),
         journal_keep_ms=_ms(settings.journal_keep),
     )
     retention = Retention(

@@ -46,6 +46,7 @@ STATUS: Final[Mapping[Code, int]] = {
     "length": 409,
     "contended": 503,
     "frozen": 423,
+    "early": 409,
 }
 TRY_AGAIN: Final = {"Retry-After": "1"}
 _log = logging.getLogger("sayso.web")

@@ -70,6 +70,7 @@ class RunShape(BaseModel):
     changed: int
     moved_to: str | None = None
     moved_from: str | None = None
+    retry: int | None = Field(default=None, description="its worker was lost; before this moment it is not tried again")
     stop_requested: int | None = None
     ended: int | None = None
     ended_by: str | None = None
@@ -196,6 +197,7 @@ def run(one: Run, *, asked: str | None = None, title: str | None = None) -> RunS
         "changed": one.changed_ms,
         "moved_to": one.id if asked is not None and asked != one.id else one.moved_to,
         "moved_from": one.moved_from,
+        "retry": one.retry_ms if one.state == "queued" else None,
     }
     if one.stop_ms is not None and (one.state in ("stopping", "paused") or one.state in TERMINAL):
         plain |= facts(one)

@@ -2,7 +2,8 @@
 
 paused ──▶ waiting    it was paused on a question: the question is open again, no turn starts
 paused ──▶ queued     otherwise; a run that is not its conversation's newest moves to a new id
-worker lost           waiting stays waiting · can be replayed: queued · otherwise paused (DESIGN section 3)
+worker lost           waiting stays waiting · can be replayed: queued, after a pause that grows each time ·
+                      otherwise, or for the third time, paused (DESIGN section 3)
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from core.life.result import Changed, Kept, Resumed
 from core.life.run import both, end_now, ended, fence_off, pause_now, turns_of, without
 from core.model import DISCARDING, TERMINAL, Conversation, Run
 from core.question import Cancelled
+
+GROWS = 8
+"""how many times longer each pause before a run is tried again is than the one before"""
 
 
 def moved(d: Draft, conversation: Conversation, run: Run) -> tuple[Conversation, Run]:
@@ -58,7 +62,7 @@ def enqueue(d: Draft, conversation: Conversation, run: Run, *, front: bool = Fal
     queue = (run.id, *others) if front else (*others, run.id)
     d.save_conversation(conversation, **{**without(conversation, run.id), "queue": queue})
     run = d.save_run(run, state="queued")
-    d.tell(conversation.id, "run.queued", run.id, moved_from=run.moved_from)
+    d.tell(conversation.id, "run.queued", run.id, moved_from=run.moved_from, retry=run.retry_ms)
     return run
 
 
@@ -83,9 +87,8 @@ def resume(d: Draft, e: Resume) -> Resumed | Refusal:
 def _afresh(d: Draft, run: Run) -> Run:
     """Forget how a run was stopped; what it did stays known."""
     d.want(Settle("stopping", run.id))
-    return d.save_run(
-        run, attempts=0, stop_ms=None, stopped_by=None, ended_ms=None, ended_by=None, urgent=False, cause=None
-    )
+    run = d.save_run(run, attempts=0, retry_ms=None, cause=None, urgent=False)
+    return d.save_run(run, stop_ms=None, stopped_by=None, ended_ms=None, ended_by=None)
 
 
 def go_on(d: Draft, conversation: Conversation, run: Run) -> Resumed:
@@ -169,6 +172,8 @@ def _lost_working(d: Draft, conversation: Conversation, run: Run, e: Lost, *, ag
         return pause_now(d, conversation, run, e.cause, error=words)
     if not again:
         return pause_now(d, conversation, run, e.cause, error="its worker was lost, and it cannot be replayed")
+    if e.cause == "worker_lost":
+        run = d.save_run(run, retry_ms=d.now + d.spans.retry_ms * GROWS ** (run.attempts - 1))
     run = enqueue(d, conversation, run, front=True)
     return Changed(run=run.id, state="queued")
 

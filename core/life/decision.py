@@ -222,6 +222,7 @@ Code = Literal[
     "length",
     "contended",
     "frozen",
+    "early",
 ]
 
 

@@ -48,12 +48,16 @@ Mode = Literal["at", "fence", "exists"]
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """The spans that the rules use, in milliseconds (DESIGN sections 3 to 6)."""
+    """The spans that the rules use, in milliseconds (DESIGN sections 3 to 6).
+
+    losses: so often may a run lose its worker; retry_ms: the pause after the first time, the next are longer.
+    """
 
     held_grace_ms: int = 1_000
     free_ms: int = 15_000
     journal_keep_ms: int = 600_000
     losses: int = 3
+    retry_ms: int = 250
     proof_ms: int = 5_000
 
 
@@ -299,9 +303,11 @@ def _follow(draft: Draft, before: Conversation | None, after: Conversation | Non
         if new is not None:
             run = draft.run(new)
             held = run is not None and run.turn is not None
+            at = draft.now + (draft.spans.held_grace_ms if held else 0)
+            retry = (run.retry_ms if run is not None else None) or 0
             draft.want(
-                Ready(new, draft.now + (draft.spans.held_grace_ms if held else 0)),
-                Hint("run" if held else "ready", new),
+                Ready(new, max(at, retry)),
+                Hint("run", new) if held else Hint("ready", new if retry <= draft.now else ""),
             )
     was, is_ = before is not None and before.unsettled, after is not None and after.unsettled
     some = after or before

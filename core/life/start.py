@@ -86,7 +86,9 @@ def claim(d: Draft, e: Claim) -> Delivered | Refusal:
         return Refusal("busy", f"another run of the conversation goes first, before {e.run!r}")
     if (still := frozen(d, "no turn starts")) is not None:
         return still
-    d.hold(until_ms=incarnation.until_ms)
+    if run.retry_ms is not None and d.now < run.retry_ms:
+        return Refusal("early", f"run {e.run!r} lost its worker, it is tried again later", {"retry": run.retry_ms})
+    d.hold(from_ms=run.retry_ms or 0, until_ms=incarnation.until_ms)
     unproved = run.unproved if run.turn is None else (*run.unproved, run.turn)
     turn = Turn(fence=run.fence + 1, worker=e.worker, since_ms=d.now, again=run.agent not in e.pausing)
     run = d.save_run(run, fence=run.fence + 1, turn=turn, unproved=unproved)
@@ -114,6 +116,7 @@ def deliver(d: Draft, conversation: Conversation, run: Run) -> Delivered:
         state="working",
         cause=None,
         error=None,
+        retry_ms=None,
         resumed=False,
         turn=turn.changed(held=False),
         requests=requests,

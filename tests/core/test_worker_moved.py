@@ -23,7 +23,7 @@ from tests.workshop import ANN, QUICK, Workshop
 async def shop(redis_url: str) -> AsyncGenerator[Workshop]:
     """A broker with a sweeper, and no worker yet."""
     async with (
-        open_broker(redis_url, block=0.2, spans=Spans(free_ms=200)) as broker,
+        open_broker(redis_url, block=0.2, spans=Spans(free_ms=200, retry_ms=0)) as broker,
         Sweeper(broker, look=0.05, span=1.0),
     ):
         yield Workshop(broker)

@@ -15,8 +15,8 @@ class Proxy:
     """Listens on a TCP port of its own and passes everything on to a unix socket.
 
     delay: seconds each piece waits in each direction. `requests` and `replies` are gates, open unless cleared: what
-    comes while they are closed waits; within `deaf` it waits on some connections only. `passed` counts bytes that reached the server. `welcome`: whether new connections
-    are let in; those that are not are closed at once.
+    comes while they are closed waits; within `deaf` it waits on some connections only. `passed` counts bytes that
+    reached the server. `welcome`: whether new connections are let in; those that are not are closed at once.
     """
 
     def __init__(self, target: Path, delay: float = 0.0) -> None:

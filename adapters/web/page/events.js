@@ -17,11 +17,11 @@ const APPLY = {
       if (before) thread.runs.set(told.run, { ...before, run: told.run });
       for (const item of thread.items) if (item.kind === "card" && item.card.run === told.moved_from) thread.put({ ...item, card: { ...item.card, run: told.run } });
     }
-    thread.run(told.run, { state: "queued", cause: null, error: null, status: undefined, ...(told.agent ? { agent: told.agent } : {}) }, told.at);
+    thread.run(told.run, { state: "queued", cause: null, error: null, retry: told.retry ?? null, status: undefined, ...(told.agent ? { agent: told.agent } : {}) }, told.at);
     if (told.text !== undefined && told.entry) said(thread, told, told.text, { steer: false });
   },
   "run.working"(thread, told) {
-    thread.run(told.run, { state: "working", cause: null, error: null }, told.at);
+    thread.run(told.run, { state: "working", cause: null, error: null, retry: null }, told.at);
     for (const id of told.delivered ?? []) settledCard(thread, id, { delivered: true });
   },
   "run.waiting"(thread, told) {

@@ -39,7 +39,7 @@ export class RunBarElement extends HTMLElement {
     this.runs = runs;
     this.hidden = !runs.length;
     reconcile(this, runs, (run) => run.run, (run, old) => {
-      const signature = JSON.stringify([run.state, run.cause, run.error, run.unconfirmed, run.stop_requested]);
+      const signature = JSON.stringify([run.state, run.cause, run.error, run.unconfirmed, run.stop_requested, run.retry]);
       const node = old && this.drawn.get(old) === signature ? old : this.draw(run, acts);
       this.drawn.set(node, signature);
       const said = /** @type {HTMLElement} */ (node.querySelector(".run-status"));

@@ -15,7 +15,7 @@
  * @typedef {{kind: "note", key: string, run: string | null, text: string, tone?: string, at: number}} Note
  * @typedef {Said | Streaming | Tool | CardItem | Note} Item
  * @typedef {{run: string, state: string, agent?: string, cause?: string | null, error?: string | null, created: number, status?: string,
- *   effects?: string | null, ended?: number | null, ended_by?: string | null, stop_requested?: number | null, requests?: string[], unconfirmed?: boolean, moved_from?: string | null,
+ *   effects?: string | null, ended?: number | null, ended_by?: string | null, stop_requested?: number | null, requests?: string[], unconfirmed?: boolean, retry?: number | null, moved_from?: string | null,
  *   moved_to?: string | null}} RunView
  */
 

@@ -88,11 +88,11 @@ const CAUSES = {
 
 /**
  * A run's state for its status bar.
- * @param {{state: string, cause?: string | null, resumed?: boolean}} run
+ * @param {{state: string, cause?: string | null, resumed?: boolean, retry?: number | null}} run
  */
 export function stateWords(run) {
   switch (run.state) {
-    case "queued": return "Starting";
+    case "queued": return run.retry ? "Trying again: the program that did the work went away" : "Starting";
     case "working": return "Working";
     case "waiting": return "Waiting for your answer";
     case "canceling": return "Canceling";

@@ -3,7 +3,9 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-from core.model import Json
+from core.life.event import Lost
+from core.life.living import Beat
+from core.model import Incarnation, Json
 from tests.adapters.web.place import Place, User, heard
 from tests.proves import proves
 
@@ -211,3 +213,19 @@ async def test_a_deleted_conversation_is_gone_for_all_pages(place: Place, owner:
             assert (await heard(socket, "conversation.deleted"))["conversation"] == said.conversation
     await owner.post("/v1/send", {"text": "hello", "conversation": said.conversation}, 410)
     assert (await owner.get("/v1/conversations"))["conversations"] == []
+
+
+async def test_a_run_whose_worker_was_lost_says_when_it_is_tried_again(bare: Place, owner: User) -> None:
+    """No worker may take it before; the figure goes with the turn that does."""
+    said = await owner.send("hello")
+    before = bare.broker.store.now()
+    await bare.broker.beat(Beat(Incarnation(id="w9", kind="worker", until_ms=before + 60_000), first=True), 0)
+    await bare.broker.claim(said.run, "w9")
+    await bare.broker.lost(Lost(said.run, "w9", gone=True))
+    run = await owner.get(f"/v1/runs/{said.run}")
+    assert run["state"] == "queued"
+    assert isinstance(run["retry"], int)
+    assert run["retry"] > before
+    await bare.worker()
+    await owner.until(said.run, "completed")
+    assert "retry" not in await owner.get(f"/v1/runs/{said.run}")

@@ -137,7 +137,8 @@ def ready(world: Play, conversations: list[Conversation]) -> None:
     heads = {one.queue[0] for one in conversations if one.live is None and one.queue}
     assert set(world.index("ready")) == heads
     for id, at in world.index("ready").items():
-        assert at <= world.now + world.spans.held_grace_ms, (id, at)
+        retry = world.run(id).retry_ms or 0
+        assert retry <= at <= max(world.now + world.spans.held_grace_ms, retry), (id, at)
 
 
 def held(world: Play) -> None:

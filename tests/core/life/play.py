@@ -255,6 +255,7 @@ class Play(World):
         """A worker takes a ready run."""
         if ("incarnation", worker) not in self.docs:
             self.beat(worker)
+        self.now = max(self.now, self.run(run).retry_ms or 0)
         told = self.act(Claim(run, worker))
         assert isinstance(told, Delivered), told
         return told

@@ -64,6 +64,26 @@ def test_a_run_that_kills_its_worker_three_times_is_set_aside() -> None:
     assert "3 times" in (play.run(run).error or "")
 
 
+def test_each_pause_before_a_run_is_tried_again_is_longer_than_the_one_before() -> None:
+    """Nobody takes it earlier; a person who resumes it begins anew, and a restart of Sayso lets nobody wait."""
+    play = Play()
+    run, pauses = play.said("go"), list[int]()
+    for number in range(play.spans.losses - 1):
+        play.claimed(run, f"k{number}")
+        play.sweep(f"k{number}")
+        lost = play.run(run)
+        assert lost.retry_ms is not None
+        assert play.index("ready") == {run: lost.retry_ms}
+        play.beat("early")
+        refused(play.act(Claim(run, "early")), "early")
+        pauses.append(lost.retry_ms - play.now)
+    assert 0 < pauses[0] < pauses[1]
+    assert play.claimed(run, "last").run == run
+    assert play.run(run).retry_ms is None
+    play.sweep("last", cause="shutdown")
+    assert play.index("ready") == {run: play.now}
+
+
 def test_an_answer_survives_the_loss_of_the_worker_that_held_its_run() -> None:
     """C82: accepted, not yet taken; it is kept until a turn has recorded it."""
     play = Play()

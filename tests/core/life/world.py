@@ -47,7 +47,7 @@ from core.question import Request
 R = TypeVar("R")
 E = TypeVar("E")
 ListKey = tuple[str, str]
-SPANS = Spans(held_grace_ms=10, free_ms=50, journal_keep_ms=200, losses=3)
+SPANS = Spans(held_grace_ms=10, free_ms=50, journal_keep_ms=200, losses=3, retry_ms=5)
 LENGTH = Refusal("length", "somebody else wrote to the run's journal: read its end, then again")
 EARLY = Refusal("contended", "it is too early for this")
 
