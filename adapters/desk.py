@@ -26,6 +26,7 @@ from adapters.vouched import Vouched
 from core.broker import Broker
 from core.errors import FileRefused, StoreError
 from core.files import FileStore
+from core.inbox import Inbox
 from core.life.decision import Refusal
 from core.life.event import Said
 from core.life.once import Once
@@ -80,7 +81,8 @@ class Desk:
         self._agents = tuple(agents)
         self._doors = self.vouched = Vouched(doors, broker.bind)
         self._files = files
-        self._patience = patience
+        self.patience = patience
+        self.inbox = Inbox(broker, platform.prefix)
         self._presses = Presses(broker)
         self._shows = Shows(broker, platform.limits, agents, platform.prefix)
         self._forms = Forms(broker, platform.limits)
@@ -94,7 +96,7 @@ class Desk:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._late:
-            await asyncio.wait(tuple(self._late), timeout=self._patience)
+            await asyncio.wait(tuple(self._late), timeout=self.patience)
         for task in tuple(self._late):
             task.cancel()
         await asyncio.gather(*self._late, return_exceptions=True)
@@ -157,7 +159,7 @@ class Desk:
 
         Where the outcome takes longer than `patience`, the answer says so (`pending`) and the card shows it.
         """
-        return await self._patient(self._press(place, message, payload, person, key))
+        return await self._patient(self.decide(place, message, payload, person, key=key))
 
     async def fill(
         self, place: str, message: str | None, payload: str, values: Filled, person: Person, *, key: str
@@ -166,7 +168,7 @@ class Desk:
 
         message: on which it was opened, if the platform knows. values: by the ids of the questions; of a menu under "".
         """
-        return await self._patient(self._press(place, message, payload, person, key, values))
+        return await self._patient(self.decide(place, message, payload, person, key=key, values=values))
 
     async def link(self, place: str, person: Person, code: str | None) -> Notice:
         """Link accounts by a code: a stranger is shown theirs, who is known gets a form, and enters it by `code`.
@@ -183,7 +185,7 @@ class Desk:
         self._late.add(task)
         task.add_done_callback(self._late.discard)
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self.patience):
                 return await asyncio.shield(task)
         except TimeoutError:
             return LATER
@@ -252,9 +254,10 @@ class Desk:
         )
         return await proving.said(self._broker, self._proofs, event)
 
-    async def _press(
-        self, place: str, message: str | None, payload: str, person: Person, key: str, values: Filled | None = None
+    async def decide(
+        self, place: str, message: str | None, payload: str, person: Person, *, key: str, values: Filled | None = None
     ) -> Notice:
+        """Decide a press, however long that takes: for a platform's folder that acknowledges by itself, in time."""
         press = read(payload)
         if press is None:
             return NO_BUTTON

@@ -29,14 +29,15 @@ class Inbox:
         self._prefix = prefix
         self._partition = broker.store.place(f"inbox:{prefix}")
 
-    async def keep(self, body: bytes) -> None:
-        """Keep an update; when this returns it is stored.
+    async def keep(self, body: bytes) -> str:
+        """Keep an update, or several that came together; when this returns its id, it is stored.
 
         Raises: `StoreError`; `UnicodeDecodeError` for what is no text.
         """
         id = fresh("u", self._partition)
         sealed = self._vault().seal(body.decode(), self._place(id))
         await self._broker.committer.carry(came, Came(self._prefix, id, sealed, next(_numbers)), self._partition)
+        return id
 
     async def waiting(self, limit: int = 100) -> list[str]:
         """List what is not done, the oldest first."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -20,7 +19,8 @@ from telegram.error import BadRequest, TelegramError
 
 from adapters.desk import Desk
 from adapters.platform import Finding, Hook, Limits, NotLetIn, Outcome, Refused, Sent, View
-from adapters.telegram.connection import Wire, is_update, open_bot
+from adapters.telegram.acks import Acks
+from adapters.telegram.connection import Wire, open_bot, updates_in
 from adapters.telegram.incoming import Incoming
 from adapters.telegram.letting_in import checked, let_in, watch_hook
 from adapters.telegram.outcome import refused
@@ -71,10 +71,11 @@ class Telegram:
         bot = self._bot = open_bot(self._settings)
         try:
             me = await let_in(bot, self._settings)
-            self._incoming = incoming = Incoming(desk, bot, Me(me.id, me.username or ""), self._settings)
-            async with asyncio.TaskGroup() as group:
+            async with Acks(self._settings, desk.patience) as acks, asyncio.TaskGroup() as group:
+                own = Me(me.id, me.username or "")
+                self._incoming = incoming = Incoming(desk, bot, own, self._settings, acks)
                 if self._settings.hook_url is None:
-                    self._polling = Polling(self._settings, incoming.take)
+                    self._polling = Polling(self._settings, incoming.take, desk.inbox)
                     task = group.create_task(self._polling.run(), name="telegram updates")
                 else:
                     watch = watch_hook(bot, self._settings, self._say)
@@ -97,12 +98,11 @@ class Telegram:
         return hmac.compare_digest(headers.get(HEADER, "").encode(), self._settings.hook_secret.encode())
 
     async def _called(self, body: bytes) -> None:
-        """Take one update; raises when it was not stored, so that it comes again."""
-        found: object = json.loads(body)
+        """Take an update, or a page that was kept before; raises when it was not stored, so that it comes again."""
         if self._incoming is None:
             raise NotLetIn("This process does not hold the bot: Telegram has to try again.")
-        if is_update(found):
-            await self._incoming.take(found)
+        for raw in updates_in(body):
+            await self._incoming.take(raw)
 
     def _say(self, trouble: str | None) -> None:
         self._trouble = trouble

@@ -6,6 +6,7 @@ uses what the library does not document. Source: C108, C126.
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeGuard
@@ -43,7 +44,7 @@ class Wire(Bot):
         if offset is not None:
             asked["offset"] = offset
         found: object = await self._post("getUpdates", asked, read_timeout=timeout + PATIENT)
-        return [one for one in found if is_update(one)] if _is_list(found) else []
+        return _updates(found)
 
 
 def wait_of(error: TelegramError, pause: float) -> float:
@@ -54,6 +55,15 @@ def wait_of(error: TelegramError, pause: float) -> float:
 def is_update(found: object) -> TypeGuard[dict[str, Json]]:
     """Tell whether something has the least that an update has: its number."""
     return _is_mapping(found) and isinstance(found.get("update_id"), int)
+
+
+def updates_in(body: bytes) -> list[dict[str, Json]]:
+    """Read what was kept: an update as Telegram sends one, or a page of them."""
+    return _updates(json.loads(body))
+
+
+def _updates(found: object) -> list[dict[str, Json]]:
+    return [one for one in (found if _is_list(found) else [found]) if is_update(one)]
 
 
 def open_bot(settings: Settings) -> Wire:

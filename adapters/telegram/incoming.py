@@ -1,8 +1,9 @@
 """What people did on Telegram, brought to the desk: in order in each chat, side by side otherwise, each once.
 
-A press is acknowledged with its true outcome; files are fetched from Telegram's own server before the text that they
-came with is told; the parts of an album become one text. An update that cannot be digested is set aside, with its
-number only, and the rest goes on. It must not know rules, nor how updates come in. Source: C06, C102, C123, C127.
+Presses are acknowledged in time, whatever waits before them (`acks.py`); files are fetched from Telegram's own server
+before the text that they came with is told; the parts of an album become one text. An update that cannot be digested is
+set aside, with its number only, and the rest goes on. It must not know rules, nor how updates come in.
+Source: C06, C102, C123, C127.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from typing import Final, assert_never
 from telegram import Update
 from telegram.error import TelegramError
 
-from adapters.desk import Desk
+from adapters.desk import NOT_STORED, Desk
 from adapters.outcomes import Notice
+from adapters.telegram.acks import Acks
 from adapters.telegram.connection import Wire
 from adapters.telegram.parse import (
     Attached,
@@ -29,9 +31,11 @@ from adapters.telegram.parse import (
     Moved,
     Overheard,
     Pressed,
+    Query,
     Stopped,
     Wrote,
     parsed,
+    query_in,
 )
 from adapters.telegram.place import spot
 from adapters.telegram.settings import Settings
@@ -41,7 +45,10 @@ from core.trace import emit
 
 _log = logging.getLogger(__name__)
 FETCH: Final = 60.0
-ACKNOWLEDGE: Final = 5.0
+AT_ONCE: Final = 32
+"""presses that are decided at once; more would only stand in each other's way"""
+UNREADABLE = Notice(text="This button is not known.", alert=True)
+FAILED = Notice(text="That failed on our side; the log says why.", alert=True)
 ODD = Notice(text="I can read texts and files, not this kind of message.", alert=True)
 
 
@@ -58,44 +65,52 @@ class _Album:
 class Incoming:
     """Brings updates to the desk. me: the bot."""
 
-    def __init__(self, desk: Desk, bot: Wire, me: Me, settings: Settings) -> None:
+    def __init__(self, desk: Desk, bot: Wire, me: Me, settings: Settings, acks: Acks) -> None:
         self._desk = desk
         self._bot = bot
         self._me = me
         self._settings = settings
+        self._acks = acks
+        self._room = asyncio.Semaphore(AT_ONCE)
         self._chats: dict[int, tuple[asyncio.Lock, int]] = {}
         self._albums: dict[tuple[str, str], _Album] = {}
 
     async def take(self, raw: dict[str, Json]) -> None:
-        """Bring one update to the desk; it is stored when this returns. Raises: `StoreError`."""
+        """Bring one update to the desk; it took effect when this returns. Raises: `StoreError`."""
         key = f"{self._me.id}.{raw.get('update_id')}"
-        try:
-            update = Update.de_json(raw, self._bot)
-            deed = parsed(update, self._me)
-        except Exception:  # noqa: BLE001  # whatever is in it: an update that no library reads must not stop the others
-            _log.warning("update %s cannot be read and is set aside", key)
-            emit("update.set_aside", key=key)
+        query = query_in(raw)
+        if query is not None:
+            self._acks.came(query.id)
+            await self._pressed(raw, query, key)
             return
-        if deed is None or isinstance(deed, Overheard):
+        deed = self._parsed(raw, key)
+        if deed is None or isinstance(deed, Overheard | Pressed):
             return
         if isinstance(deed, Wrote) and deed.album is not None:
             await self._album(deed, key)
         else:
             await self._in_order(deed, key)
 
+    def _parsed(self, raw: dict[str, Json], key: str) -> Deed | None:
+        try:
+            return parsed(Update.de_json(raw, self._bot), self._me)
+        except Exception:  # noqa: BLE001  # whatever is in it: an update that no library reads must not stop the others
+            self._set_aside(key, "cannot be read")
+            return None
+
     async def _in_order(self, deed: Deed, key: str) -> None:
         place = deed.old if isinstance(deed, Moved) else deed.place
         async with self._turn(spot(place).chat):
             try:
-                notice = await self._bring(deed, key)
+                await self._bring(deed, key)
             except StoreError:
                 raise
             except Exception:  # noqa: BLE001  # a bug on the way must not let the same update come for ever
-                _log.exception("update %s failed and is set aside", key)
-                emit("update.set_aside", key=key)
-                return
-        if isinstance(deed, Pressed) and notice is not None:
-            await self._acknowledge(deed.query, notice)
+                self._set_aside(key, "failed", exc_info=True)
+
+    def _set_aside(self, key: str, what: str, *, exc_info: bool = False) -> None:
+        _log.warning("update %s %s and is set aside", key, what, exc_info=exc_info)
+        emit("update.set_aside", key=key)
 
     @asynccontextmanager
     async def _turn(self, chat: int) -> AsyncGenerator[None]:
@@ -112,13 +127,10 @@ class Incoming:
             else:
                 del self._chats[chat]
 
-    async def _bring(self, deed: Deed, key: str) -> Notice | None:
-        """Bring a deed to the desk; what is to be said of a press is returned, for it holds up nobody else."""
+    async def _bring(self, deed: Deed, key: str) -> None:
         match deed:
             case Wrote():
                 await self._wrote(deed, key)
-            case Pressed():
-                return await self._desk.press(deed.place, deed.message, deed.payload, deed.person, key=key)
             case Edited():
                 await self._desk.edit(deed.place, deed.message, deed.text, deed.person, key=key)
             case Stopped():
@@ -127,21 +139,37 @@ class Incoming:
                 await self._desk.moved(deed.old, deed.new)
             case Hidden():
                 await self._desk.unnamed(deed.place, deed.message, key=key)
-            case Overheard():
+            case Overheard() | Pressed():
                 pass
             case _:
                 assert_never(deed)
-        return None
 
     # ── presses ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _acknowledge(self, query: str, notice: Notice) -> None:
+    async def _pressed(self, raw: dict[str, Json], query: Query, key: str) -> None:
+        """Decide a press when it is its chat's turn. Raises: `StoreError` when somebody heard that it was received."""
+        notice = UNREADABLE
         try:
-            async with asyncio.timeout(ACKNOWLEDGE):
-                await self._bot.answer_callback_query(query, text=notice.text[:200], show_alert=notice.alert)
-        except (TelegramError, TimeoutError) as error:
-            _log.info("a press could not be acknowledged any more: %s", error)
-        emit("press.acknowledged", query=query)
+            async with self._turn(query.chat), self._room:
+                await self._acks.silence()
+                deed = self._parsed(raw, key)
+                if isinstance(deed, Pressed):
+                    notice = await self._decided(deed, key)
+        except StoreError:
+            raise
+        except Exception:  # noqa: BLE001  # a bug on the way must not let the same update come for ever
+            self._set_aside(key, "failed", exc_info=True)
+            notice = FAILED
+            deed = None
+        told = self._acks.decided(query.id, notice)
+        if not told and notice.alert and isinstance(deed, Pressed) and spot(deed.place).chat > 0:
+            await self._desk.tell(deed.place, deed.message, notice, key=f"{key}.told")
+
+    async def _decided(self, deed: Pressed, key: str) -> Notice:
+        notice = await self._desk.decide(deed.place, deed.message, deed.payload, deed.person, key=key)
+        if notice is NOT_STORED and self._acks.is_told(deed.query):
+            raise StoreError("a press that was said to be received has to be stored")
+        return notice
 
     # ── texts and files ──────────────────────────────────────────────────────────────────────────────────────────────
 

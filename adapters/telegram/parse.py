@@ -8,7 +8,7 @@ Source: C11, C38, C54, C61, C63.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeGuard
 
@@ -111,6 +111,26 @@ class Me:
 
     id: int
     username: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """As much of a press as is needed to acknowledge it, and to wait for its turn. chat: 0 where none is named."""
+
+    id: str
+    chat: int
+
+
+def query_in(raw: Mapping[str, object]) -> Query | None:
+    """Tell whether an update is a press, at a glance."""
+    query = raw.get("callback_query")
+    id = query.get("id") if _mapping(query) else None
+    if not _mapping(query) or not isinstance(id, str):
+        return None
+    message = query.get("message")
+    chat = message.get("chat") if _mapping(message) else None
+    at = chat.get("id") if _mapping(chat) else None
+    return Query(id, at if isinstance(at, int) else 0)
 
 
 def parsed(update: Update, me: Me) -> Deed | None:

@@ -1,7 +1,8 @@
 """Asking for updates: store first, confirm later, and notice when the asking itself stands still.
 
-An update is confirmed by asking for those after it, and that only happens when everything before is stored. One that
-takes long (a file that is fetched, an album that may have more parts) holds the confirming up, not the others. A poll
+An update is confirmed by asking for those after it, and that only happens when everything before is stored. What comes
+with one poll is kept as one page (`pages.py`); where that cannot be, each update is stored by taking effect, and one
+that takes long holds the confirming up, not the others. A poll
 that does not come back in time is given up, and the next one goes over fresh connections; after a few of these the
 whole front end is connected anew. It must not know what an update says. Source: C102 to C105.
 """
@@ -17,13 +18,13 @@ from typing import Final
 from telegram.error import Conflict, InvalidToken, TelegramError
 
 from adapters.telegram.connection import Wire, open_bot, wait_of
+from adapters.telegram.pages import Pages, Raw
 from adapters.telegram.settings import Settings
 from core.errors import StoreError
-from core.model import Json
+from core.inbox import Inbox
 from core.trace import emit
 
 _log = logging.getLogger(__name__)
-Raw = dict[str, Json]
 GLANCE: Final = 0.3
 """seconds for what was just fetched to be stored, before the next question"""
 WEDGED: Final = 3
@@ -46,12 +47,13 @@ class Wedged(Exception):
 
 
 class Polling:
-    """One poller. take: stores one update; raises `StoreError` when that was not possible."""
+    """One poller. take: stores one update; raises `StoreError` when that was not possible. inbox: keeps pages."""
 
-    def __init__(self, settings: Settings, take: Callable[[Raw], Awaitable[None]]) -> None:
+    def __init__(self, settings: Settings, take: Callable[[Raw], Awaitable[None]], inbox: Inbox) -> None:
         self.trouble: str | None = None
         self._settings = settings
         self._take = take
+        self._pages = Pages(inbox, self._stored_at_last)
         self._line: Wire = open_bot(settings)
         self._next: int | None = None
         self._stored: set[int] = set()
@@ -68,12 +70,14 @@ class Polling:
     async def run(self) -> None:
         """Ask until cancelled. Raises: `Wedged` when only a new start can help."""
         try:
+            await self._pages.go_on()
             while True:
                 await self._round()
         finally:
             for task in self._under_way.values():
                 task.cancel()
             await asyncio.gather(*self._under_way.values(), return_exceptions=True)
+            await self._pages.close()
             await self._line.close_lines()
 
     async def _round(self) -> None:
@@ -88,11 +92,11 @@ class Polling:
             await self._failed(error)
             return
         self._went_well()
-        for raw in found:
-            self._begin(raw)
+        await self._took_in([raw for raw in found if self._is_new(raw)])
         if self._under_way:
             await asyncio.wait(self._under_way.values(), timeout=GLANCE)
         self._confirm()
+        await self._pages.room()
 
     def _went_well(self) -> None:
         if self.trouble is not None or self._failures:
@@ -103,27 +107,37 @@ class Polling:
 
     # ── storing, then confirming ─────────────────────────────────────────────────────────────────────────────────────
 
-    def _begin(self, raw: Raw) -> None:
+    def _is_new(self, raw: Raw) -> bool:
         id = raw["update_id"]
-        if not isinstance(id, int) or id in self._under_way or id in self._stored:
+        return isinstance(id, int) and id not in self._under_way and id not in self._stored
+
+    async def _took_in(self, found: list[Raw]) -> None:
+        """Keep what came as one page, or begin to store each update by itself."""
+        ids = [id for raw in found if isinstance(id := raw["update_id"], int)]
+        if not ids:
             return
-        if self._next is None:
-            self._next = id
-        self._under_way[id] = asyncio.create_task(self._store(id, raw), name=f"update {id}")
+        self._next = min(ids) if self._next is None else self._next
+        if await self._pages.keep(found):
+            self._stored.update(ids)
+            return
+        for id, raw in zip(ids, found, strict=True):
+            self._under_way[id] = asyncio.create_task(self._store(id, raw), name=f"update {id}")
 
     async def _store(self, id: int, raw: Raw) -> None:
+        await self._stored_at_last(raw)
+        self._stored.add(id)
+        self._under_way.pop(id, None)
+
+    async def _stored_at_last(self, raw: Raw) -> None:
         """Store one update, however long the store is away; what it cannot digest is set aside."""
         pause = self._settings.pause
         while True:
             try:
-                await self._take(raw)
-                break
+                return await self._take(raw)
             except StoreError as lost:
-                _log.warning("update %d waits to be stored: %s", id, lost)
+                _log.warning("update %s waits to be stored: %s", raw["update_id"], lost)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, self._settings.longest)
-        self._stored.add(id)
-        self._under_way.pop(id, None)
 
     def _confirm(self) -> None:
         """Ask from the first one on that is not stored yet."""

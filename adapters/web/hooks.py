@@ -22,7 +22,7 @@ class Called:
     name: str
     path: str
     genuine: Callable[[Mapping[str, str]], bool]
-    keep: Callable[[bytes], Awaitable[None]]
+    keep: Callable[[bytes], Awaitable[object]]
 
     def route(self) -> Route:
         """The route that takes it; a platform that gets no 2xx brings it again."""

@@ -23,6 +23,7 @@ from core.model import Json, Person, Run
 from core.pace import Pace
 from core.question import Request
 from core.sweeper import Sweeper
+from core.vault import Vault
 from tests.fakes import NARROW, WIDE, FakeChats, FakePlatform, Message
 from tests.waiting import wait_until
 from tests.workshop import QUICK, Body, Workshop
@@ -32,6 +33,7 @@ BOB = Person(id="fa:8", name="Bob", role="approver")
 EVE = Person(id="fa:9", name="Eve")
 HOME = "fa-7"
 GROUP = "fa-g1"
+KEY = b"of all processes of one bench".ljust(32)
 LINK = "https://sayso.example/q/"
 
 
@@ -90,6 +92,7 @@ class Bench:
         self.broker: Broker = await self._stack.enter_async_context(
             open_broker(self.url, partitions=self.partitions, block=0.2, spans=self.spans)
         )
+        self.broker.safe.vault = Vault([KEY])
         self.files = FileStore(self.folder, file_max=1_000_000, quota=10_000_000, keep=3600)
         self.shop = Workshop(self.broker, self.agents, self.files)
         await self._stack.enter_async_context(self.shop.worker(self.pace))

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Generator
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,8 @@ class Proxy:
 
     delay: seconds each piece waits in each direction. `requests` and `replies` are gates, open unless cleared: what
     comes while they are closed waits; within `deaf` it waits on some connections only. `passed` counts bytes that
-    reached the server. `welcome`: whether new connections are let in; those that are not are closed at once.
+    reached the server. `welcome`: whether new connections are let in; those that are not are closed at once. `stop_at`:
+    the first request that it is found in closes the gate of requests, before it or, with `stop_after`, behind it.
     """
 
     def __init__(self, target: Path, delay: float = 0.0) -> None:
@@ -26,6 +28,8 @@ class Proxy:
         self.accepted = 0
         self.requests = asyncio.Event()
         self.replies = asyncio.Event()
+        self.stop_at: re.Pattern[bytes] | None = None
+        self.stop_after = False
         self.requests.set()
         self.replies.set()
         self._target = target
@@ -90,12 +94,17 @@ class Proxy:
             while piece := await source.read(65536):
                 if self.delay:
                     await _later(self.delay)
+                found = gate is self.requests and self.stop_at is not None and self.stop_at.search(piece)
+                if found and not self.stop_after:
+                    self.requests.clear()
                 await gate.wait()
                 if gate is self.requests:
                     said |= {word for word in LISTENING if word in piece}
                 elif self._mute in said:
                     await self._heard.wait()
                 sink.write(piece)
+                if found and self.stop_after:
+                    self.requests.clear()
                 if gate is self.requests:
                     self.passed += len(piece)
                 await sink.drain()

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from adapters.desk import Desk
+from adapters.forms import Filled
 from adapters.outcomes import Notice
 from adapters.platform import Block, Button, Limits, Migrated, Outcome, Sent, View
 from adapters.telegram.adapter import Telegram
@@ -151,6 +152,8 @@ class Ears(Desk):
     def __init__(self, desk: Desk, chats: TelegramChats) -> None:
         self._to = desk
         self._chats = chats
+        self.inbox = desk.inbox
+        self.patience = desk.patience
 
     async def text(
         self,
@@ -180,11 +183,13 @@ class Ears(Desk):
         _resolve(wanted, notice)
         return notice
 
-    async def press(self, place: str, message: str, payload: str, person: Person, *, key: str) -> Notice:
+    async def decide(
+        self, place: str, message: str | None, payload: str, person: Person, *, key: str, values: Filled | None = None
+    ) -> Notice:
         """A person pressed."""
         wanted = self._wanted(key, person)
         id = f"{place.removeprefix('tg-')}/{message}"
-        notice = await self._to.press(self._chats.here(place), id, payload, wanted.person, key=wanted.key or key)
+        notice = await self._to.decide(self._chats.here(place), id, payload, wanted.person, key=wanted.key or key)
         _resolve(wanted, notice)
         return notice
 

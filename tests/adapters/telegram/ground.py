@@ -21,6 +21,8 @@ from core.agent import Agent
 from core.broker import Broker, open_broker
 from core.files import FileStore
 from core.model import Json
+from core.vault import Vault
+from tests.adapters.telegram.called import called
 from tests.house.sources import ROOT
 from tests.standins.telegram import Chat, Message, Person, TelegramServer, Topic
 from tests.waiting import wait_until
@@ -46,6 +48,11 @@ def settings(url: str, token: str, **more: Json) -> Settings:
     return Settings.model_validate({"bot_token": token, "api_url": url} | PACE | more)
 
 
+def way(port: int) -> dict[str, Json]:
+    """The settings under which Telegram calls us at a port; none for 0."""
+    return {"webhook_url": f"http://127.0.0.1:{port}/telegram"} if port else {}
+
+
 def surface(broker: Broker, platform: Platform, files: FileStore, *, quiet: float = 3600.0) -> Surface:
     """A front end in this process, open to everybody."""
     return Surface(
@@ -53,21 +60,30 @@ def surface(broker: Broker, platform: Platform, files: FileStore, *, quiet: floa
     )
 
 
+@asynccontextmanager
+async def opened(url: str) -> AsyncGenerator[Broker]:
+    """The store, with the key that all processes of a test share."""
+    async with open_broker(url, block=0.2) as broker:
+        broker.safe.vault = Vault([b"of all processes of one test".ljust(32)])
+        yield broker
+
+
 @dataclass
 class Ground:
-    """What stays while front ends come and go."""
+    """What stays while front ends come and go. port: where Telegram calls us; 0 where it is asked for updates."""
 
     url: str
     folder: Path
     telegram: TelegramServer
     agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
+    port: int = 0
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Open the store, with a worker."""
         self.files = FileStore(self.folder, file_max=1_000_000, quota=10_000_000, keep=3600)
         async with AsyncExitStack() as stack:
-            self.broker: Broker = await stack.enter_async_context(open_broker(self.url, block=0.2))
+            self.broker: Broker = await stack.enter_async_context(opened(self.url))
             self.shop = Workshop(self.broker, self.agents, self.files)
             await stack.enter_async_context(self.shop.worker(QUICK))
             yield
@@ -79,17 +95,21 @@ class Ground:
     @asynccontextmanager
     async def front(self, *, serves: bool = True, quiet: float = 3600.0, **more: Json) -> AsyncGenerator[Surface]:
         """A front end in this process. serves: wait until it does."""
-        platform = front_end.create(settings(self.telegram.url, self.telegram.token, **more))
-        async with surface(self.broker, platform, self.files, quiet=quiet) as one:
+        platform = front_end.create(settings(self.telegram.url, self.telegram.token, **way(self.port), **more))
+        async with AsyncExitStack() as stack:
+            if self.port:
+                await stack.enter_async_context(called(self.broker, platform, self.port))
+            one = await stack.enter_async_context(surface(self.broker, platform, self.files, quiet=quiet))
             if serves:
                 async with asyncio.timeout(20):
                     await one.serving.wait()
+            self.telegram.retry_webhook()
             yield one
 
     @asynccontextmanager
-    async def process(self, redis_url: str | None = None, **more: Json) -> AsyncGenerator[asyncio.subprocess.Process]:
+    async def process(self, redis_url: str | None = None) -> AsyncGenerator[asyncio.subprocess.Process]:
         """A front end in a process of its own, which serves; it is killed at the end."""
-        words = [redis_url or self.url, str(self.folder), self.telegram.url, self.telegram.token]
+        words = [redis_url or self.url, str(self.folder), self.telegram.url, self.telegram.token, str(self.port)]
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "tests.adapters.telegram.doomed", *words, cwd=ROOT, stdout=asyncio.subprocess.PIPE
         )
@@ -97,6 +117,7 @@ class Ground:
         try:
             async with asyncio.timeout(60):
                 assert await process.stdout.readline() == b"ready\n"
+            self.telegram.retry_webhook()
             yield process
         finally:
             await kill(process)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -12,22 +13,34 @@ from tests.contract.agents import what, where
 from tests.faults.proxy import Proxy
 from tests.proves import proves
 from tests.redis_server import RedisServer
-from tests.standins.telegram import Message, Person, TelegramServer, slow
-from tests.standins.telegram.updates import Update
+from tests.standins.telegram import Message, Person, slow
+from tests.standins.telegram.second import free_port
 from tests.waiting import wait_until
 
 ROUNDS = 20
+KEEPING = re.compile(rb"z:inbox:tg.*zadd", re.DOTALL)
+"""The commit that stores what came in."""
+DECIDING = re.compile(rb"evalsha.*\}:q:", re.DOTALL | re.IGNORECASE)
+"""A commit that changes a question."""
 
 
-def fetched(telegram: TelegramServer, update: Update) -> Callable[[], bool]:
-    """Whether an update was given to a poll, and another poll came after it: it may have confirmed the first."""
+@pytest.fixture(params=["asked for", "called"], autouse=True)
+def way(request: pytest.FixtureRequest, ground: Ground) -> None:
+    """Each of these tests is run with polling and with a webhook."""
+    ground.port = free_port() if request.param == "called" else 0
 
-    def there() -> bool:
-        answers = [str(call.answer) for call in telegram.calls("getUpdates") if call.answer is not None]
-        given = [f"'update_id': {update.id}" in answer for answer in answers]
-        return True in given and len(given) > given.index(True) + 1
 
-    return there
+def stopped(proxy: Proxy) -> Callable[[], bool]:
+    """Whether the request that the proxy stops at has come."""
+    return lambda: not proxy.requests.is_set()
+
+
+def go_on(proxy: Proxy, arrives: bool) -> None:
+    """Let what was stopped arrive, or be lost."""
+    proxy.stop_at = None
+    if not arrives:
+        proxy.cut()
+    proxy.requests.set()
 
 
 async def test_killed_between_send_and_ledger_a_question_may_stand_twice_and_both_cards_work(ground: Ground) -> None:
@@ -81,13 +94,12 @@ async def test_killed_between_press_and_commit_the_press_counts_once(
         async with ground.process(proxy.url) as process:
             ann.says("please")
             card = await ground.card(ann, "Where to?")
-            proxy.requests.clear()
+            await ground.settled()
+            proxy.stop_at = DECIDING
             ann.presses(card, "staging")
-            await wait_until(fetched(ground.telegram, ground.telegram.updates[-1]), timeout=20)
+            await wait_until(stopped(proxy), timeout=20)
             await kill(process)
-        if not arrives:
-            proxy.cut()
-        proxy.requests.set()
+        go_on(proxy, arrives)
         async with ground.front():
             await ground.says(ann, "To staging.")
             await ground.final(card, "staging")
@@ -110,27 +122,48 @@ async def test_killed_between_fetch_and_store_what_was_said_is_heard_once(
     ann = ground.telegram.person("Ann")
     async with Proxy(redis.socket) as proxy:
         async with ground.process(proxy.url) as process:
-            proxy.requests.clear()
+            proxy.stop_at = KEEPING
             ann.says("please")
-            await wait_until(fetched(ground.telegram, ground.telegram.updates[-1]), timeout=20)
+            await wait_until(stopped(proxy), timeout=20)
             await kill(process)
-        if not arrives:
-            proxy.cut()
-        proxy.requests.set()
+        go_on(proxy, arrives)
         async with ground.process(proxy.url) as process:
             question = await ground.says(ann, "What is it?")
-            proxy.requests.clear()
+            proxy.stop_at = KEEPING
             ann.says("a pear", reply_to=question)
-            await wait_until(fetched(ground.telegram, ground.telegram.updates[-1]), timeout=20)
+            await wait_until(stopped(proxy), timeout=20)
             await kill(process)
-        if not arrives:
-            proxy.cut()
-        proxy.requests.set()
+        go_on(proxy, arrives)
         async with ground.front():
             await ground.says(ann, "You said: a pear.")
             await ground.settled()
     assert set(heard) == {"please"}
     assert ground.texts(ann).count("You said: a pear.") == 1
+
+
+@pytest.mark.parametrize("arrives", [True, False], ids=["the commit arrives", "the commit is lost"])
+async def test_killed_when_an_update_is_confirmed_but_not_decided_it_is_decided_by_the_next(
+    ground: Ground, redis: RedisServer, arrives: bool
+) -> None:
+    """Telegram has nothing left to bring again: what was kept is all there is."""
+    ground.hire(where)
+    ann = ground.telegram.person("Ann")
+    async with Proxy(redis.socket) as proxy:
+        async with ground.process(proxy.url) as process:
+            ann.says("please")
+            card = await ground.card(ann, "Where to?")
+            await ground.settled()
+            proxy.stop_at, proxy.stop_after = KEEPING, True
+            ann.presses(card, "staging")
+            await wait_until(lambda: not ground.telegram.pending, timeout=20)
+            assert stopped(proxy)()
+            await kill(process)
+        go_on(proxy, arrives)
+        async with ground.front():
+            await ground.says(ann, "To staging.")
+            await ground.final(card, "staging")
+            await ground.settled()
+    assert ground.texts(ann).count("To staging.") == 1
 
 
 @proves("C102", "telegram")

@@ -72,7 +72,15 @@ class TelegramServer:
         self._loop = asyncio.get_running_loop()
         app = App(self.state, self._polling, self._closing)
         config = uvicorn.Config(
-            app.asgi, http=Breakable, ws="none", lifespan="off", log_config=None, access_log=False, server_header=False
+            app.asgi,
+            interface="asgi3",
+            http=Breakable,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
         )
         server = uvicorn.Server(config)
         delivery = asyncio.ensure_future(self._delivery.run())

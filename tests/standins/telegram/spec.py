@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -35,9 +36,15 @@ class Spec(BaseModel):
         """The proper name of a method, whatever the case it was called in; None when there is none."""
         return name if name in self.methods else LOWER.get(name.lower())
 
+    @cached_property
+    def fields(self) -> dict[str, dict[str, tuple[str, bool]]]:
+        """The fields of each method and of each type that is no union."""
+        entries = self.methods | {name: one for name, one in self.types.items() if isinstance(one, dict)}
+        return {name: _fields(one) for name, one in entries.items()}
+
     def read(self, method: str, values: Mapping[str, Json], uploads: Mapping[str, object]) -> tuple[Object, list[str]]:
         """Return the fields in their types, form strings turned into what they stand for, and what is wrong."""
-        fields = _fields(self.methods[method])
+        fields = self.fields[method]
         wrong = [f"{method} has no field {name!r}" for name in values if name not in fields]
         wrong += [
             f"{method} needs {name!r}"
@@ -77,7 +84,7 @@ class Spec(BaseModel):
             return self._one_of(known, value, at)
         if not isinstance(value, dict):
             return [f"{at} is not an object"]
-        fields = _fields(known)
+        fields = self.fields[kind]
         wrong = [f"{at} ({kind}) has no field {name!r}" for name in value if name not in fields]
         wrong += [f"{at} ({kind}) needs {name!r}" for name, (_, must) in fields.items() if must and name not in value]
         for name, one in value.items():

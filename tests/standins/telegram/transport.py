@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 
 from starlette.requests import Request
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -11,10 +12,14 @@ EXTENSION = "standin.transport"
 
 
 class Breakable(HttpToolsProtocol):
-    """Puts the transport into the scope of each request, and logs none: their paths hold the token."""
+    """Puts the transport into the scope of each request, and logs none: their paths hold the token.
+
+    Small answers leave at once: a listening socket that was made by hand does not see to that.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.access_log = False
 
     def on_message_begin(self) -> None:

@@ -21,7 +21,7 @@ WEBHOOK_ACTIVE = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Update:
     """One update. lane: the chat or user within which the webhook keeps the order."""
 
