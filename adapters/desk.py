@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -18,6 +17,7 @@ from adapters import proving
 from adapters.doors import Doors, Open
 from adapters.finds import Finds
 from adapters.forms import CODE, Filled, Filling, Forms
+from adapters.home import Place, home
 from adapters.outcomes import NOT_YOURS, Notice, notice, pressed, refused
 from adapters.platform import Platform
 from adapters.relay import Relay
@@ -30,9 +30,10 @@ from core.inbox import Inbox
 from core.life.decision import Refusal
 from core.life.event import Said
 from core.life.once import Once
+from core.life.overhearing import Overhear
 from core.life.pressed import Pressed
 from core.life.result import Answered, Kept, Result, Sent, Told
-from core.model import Conversation, Origin, Person
+from core.model import Person
 from core.press import FORMS, Press, read
 from core.presses import Presses
 from core.trace import emit
@@ -45,14 +46,6 @@ LATER = Notice(text="Received. The card will show what came of it.", pending=Tru
 NO_BUTTON = Notice(text="This button is not known.", alert=True)
 NO_LINKS = Notice(text="I do not open links from here: send the file itself.", alert=True)
 STRANGERS = frozenset({"unknown", "not_allowed"})
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place as it is known here. origin: under which its conversation lives, also after a chat got a new id."""
-
-    origin: str
-    conversation: Conversation | None
 
 
 class Desk:
@@ -196,9 +189,18 @@ class Desk:
 
     async def unnamed(self, place: str, message: str, *, key: str) -> Notice:
         """Somebody wrote to the bot whom the platform does not name: a button tells who they are, a text cannot."""
-        answer = await self._shows.unnamed((await self._home(place)).conversation)
+        answer = await self._shows.unnamed((await home(self._broker.store, place)).conversation)
         await self.tell(place, message, answer, key=key)
         return answer
+
+    async def overheard(self, place: str, by: str, text: str, *, key: str) -> None:
+        """People of a group spoke among themselves: kept for a while as context, if the group is bound to anybody.
+
+        by: their name there. Nobody is answered, nothing begins. Raises: `StoreError`.
+        """
+        if not self._private(place) and await self._doors.people(place):
+            at = await home(self._broker.store, place)
+            await self._broker.cards.overhear(Overhear(at.origin, by, text, key))
 
     async def tell(self, place: str, message: str, answer: Notice, *, key: str) -> None:
         """Answer something in words of the platform's folder (a file that could not be fetched), once."""
@@ -235,15 +237,15 @@ class Desk:
         *,
         edited: bool = False,
     ) -> Result | Refusal:
-        home = await self._home(place)
-        target = await self._broker.cards.target(home.origin, reply_to) if reply_to is not None else None
+        at = await home(self._broker.store, place)
+        target = await self._broker.cards.target(at.origin, reply_to) if reply_to is not None else None
         request = target.of if target is not None and target.of.startswith("q") else None
         private = self._private(place)
         event = Said(
-            origin=home.origin,
+            origin=at.origin,
             text=text,
             person=person,
-            agent=self._agent(home),
+            agent=self._agent(at),
             key=key,
             reply_to=request,
             private=private,
@@ -267,10 +269,10 @@ class Desk:
             if isinstance(who, Notice):
                 return Notice(text=NOT_YOURS, alert=True)
             person = who
-            home = await self._home(place)
+            at = await home(self._broker.store, place)
             if press.verb == "withdraw":
-                return await withdrawn(self._broker, press.id, person, home.conversation, self._platform.prefix)
-            event = Pressed(press, person, home.origin, self._platform.prefix, key, message)
+                return await withdrawn(self._broker, press.id, person, at.conversation, self._platform.prefix)
+            event = Pressed(press, person, at.origin, self._platform.prefix, key, message)
             result = await self._presses.pressed(event)
             if isinstance(result, Told) and press.verb in (*FORMS, "pick"):
                 return await self._form(press, person, key, values)
@@ -297,7 +299,7 @@ class Desk:
             case Told(command="edited"):
                 return notice(said)
             case Told():
-                return await self._shows.show(said, person, (await self._home(place)).conversation)
+                return await self._shows.show(said, person, (await home(self._broker.store, place)).conversation)
             case Refusal(code="choose") if isinstance(open := said.standing.get("open"), list):
                 return await self._shows.which(person, [id for id in open if isinstance(id, str)])
             case Sent(steer=False):
@@ -330,20 +332,8 @@ class Desk:
         kept = await self._broker.cards.once(Once(place, key))
         return isinstance(kept, Kept) and kept.note is True
 
-    async def _home(self, place: str) -> Place:
-        store = self._broker.store
-        pointer = (await store.read(store.place(place), [("origin", place)]))[("origin", place)].model
-        at = store.partition(pointer.conversation) if isinstance(pointer, Origin) else None
-        if at is None or not isinstance(pointer, Origin):
-            return Place(place, None)
-        found = await store.read(at, [("conversation", pointer.conversation)])
-        model = found[("conversation", pointer.conversation)].model
-        if not isinstance(model, Conversation) or model.deleted:
-            return Place(place, None)
-        return Place(model.origin, model)
-
-    def _agent(self, home: Place) -> str:
-        chosen = home.conversation.agent if home.conversation is not None else ""
+    def _agent(self, at: Place) -> str:
+        chosen = at.conversation.agent if at.conversation is not None else ""
         return chosen if chosen in self._agents else next(iter(self._agents), "")
 
     def _private(self, place: str) -> bool:

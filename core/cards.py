@@ -14,6 +14,7 @@ from core.life.alias import Alias, alias
 from core.life.copying import Copy, copy
 from core.life.decision import Refusal
 from core.life.once import Once, once
+from core.life.overhearing import Overhear, overhear
 from core.life.request import UNKNOWN
 from core.life.result import Copied, Kept, Showing
 from core.store import Store
@@ -109,6 +110,10 @@ class Cards:
     async def alias(self, event: Alias) -> Kept | Refusal:
         """Let a second place point to a conversation."""
         return await self._committer.carry(alias, event, self._store.place(event.place))
+
+    async def overhear(self, event: Overhear) -> Kept | Refusal:
+        """Keep what people of a place said among themselves, as context for what is said to the agent next."""
+        return await self._committer.carry(overhear, event, self._store.place(event.place))
 
     async def once(self, event: Once) -> Kept | Refusal:
         """Tell whether a platform's update is answered for the first time."""

@@ -3,7 +3,7 @@
 Keys of a partition (its hash tag in braces, so that every commit stays in one slot):
 
     c: conversation   r: run   q: request   g: grants   i: incarnation   o: origin   l listeners   e: event keys
-    k: card   p: how far a conversation was posted   m: whose a platform's message is
+    k: card   p: how far a conversation was posted   m: whose a platform's message is   v: overheard lines
     j: journal   h: history   s: a run's own journal   b: long texts   x: snapshots   y: sealed values
     z: indexes   feed   d the audit, dh its last number and hash   n whether everything is frozen
 
@@ -22,6 +22,7 @@ from core.frozen import Frozen
 from core.life.decision import Kind, Model, Ref
 from core.listening import Listeners
 from core.model import TERMINAL, Conversation, Grants, Incarnation, Origin, Run, Seen
+from core.overheard import FRESH_MS, Overheard
 from core.question import Cancelled, Expired, Request, Undeliverable
 
 Index = Literal[
@@ -73,6 +74,7 @@ LETTERS: dict[Kind, str] = {
     "posted": "p:",
     "pointer": "m:",
     "frozen": "n",
+    "overheard": "v:",
 }
 TYPES: dict[Kind, type[Model]] = {
     "conversation": Conversation,
@@ -87,6 +89,7 @@ TYPES: dict[Kind, type[Model]] = {
     "posted": Posted,
     "pointer": Pointer,
     "frozen": Frozen,
+    "overheard": Overheard,
 }
 # Hash tags of the sixteen partitions of a cluster, chosen so that their slots lie evenly.
 TAGS = [
@@ -149,6 +152,8 @@ class Retention:
                 return self.grants_ms
             case Card():
                 return self.card_ms if model.final else self.ledger_ms
+            case Overheard():
+                return FRESH_MS
             case Posted() | Pointer():
                 return self.ledger_ms
             case Incarnation() | Listeners() | Origin() | Frozen():

@@ -23,6 +23,7 @@ from core.files import File, FileStore
 from core.hold import Hold
 from core.life.event import Took
 from core.model import Cause, Entry, Json, Person
+from core.overheard import Line, heard_in
 from core.question import Accepted, Question
 from core.replay import Steer
 from core.secret import Secret
@@ -128,6 +129,14 @@ class Run(Asks):
             lambda: turn.broker.history(turn.run.conversation, turn.run.starter, limit=max(1, limit))
         )
         return [entry for _, entry in found or []]
+
+    async def overheard(self, limit: int = 50) -> list[Line]:
+        """What people of a group said among themselves before they spoke to the agent, oldest first.
+
+        Context, not wishes: some of them may be people who may not tell the agent anything. It is read like `history`.
+        """
+        names = (self._turn.run.id, self._turn.run.root)
+        return heard_in(entry for entry in await self.history(limit) if entry.run in names)
 
     async def content(self, file: File) -> bytes:
         """Read one of the attachments."""

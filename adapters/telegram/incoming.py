@@ -84,7 +84,7 @@ class Incoming:
             await self._pressed(raw, query, key)
             return
         deed = self._parsed(raw, key)
-        if deed is None or isinstance(deed, Overheard | Pressed):
+        if deed is None or isinstance(deed, Pressed):
             return
         if isinstance(deed, Wrote) and deed.album is not None:
             await self._album(deed, key)
@@ -139,7 +139,9 @@ class Incoming:
                 await self._desk.moved(deed.old, deed.new)
             case Hidden():
                 await self._desk.unnamed(deed.place, deed.message, key=key)
-            case Overheard() | Pressed():
+            case Overheard():
+                await self._desk.overheard(deed.place, deed.name, deed.text, key=key)
+            case Pressed():
                 pass
             case _:
                 assert_never(deed)

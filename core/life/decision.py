@@ -16,6 +16,7 @@ from core.deed import Deed
 from core.frozen import Frozen
 from core.listening import Listeners
 from core.model import Conversation, Entry, Event, Grants, Incarnation, Json, Origin, Run, Seen, Step
+from core.overheard import Overheard
 from core.question import Request
 
 Kind = Literal[
@@ -31,8 +32,9 @@ Kind = Literal[
     "posted",
     "pointer",
     "frozen",
+    "overheard",
 ]
-Places = Conversation | Origin | Posted | Pointer | Card
+Places = Conversation | Origin | Posted | Pointer | Card | Overheard
 Model = Places | Run | Request | Grants | Incarnation | Listeners | Seen | Frozen
 Ref = tuple[Kind, str]
 FAR = 1 << 53

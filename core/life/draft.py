@@ -36,12 +36,26 @@ from core.life.decision import (
 from core.life.leak import leaking
 from core.listening import Listeners
 from core.model import Conversation, Entry, Event, EventType, Grants, Incarnation, Json, Origin, Person, Run, Seen, Step
+from core.overheard import Overheard
 from core.question import Request
 
 R = TypeVar("R")
 E = TypeVar("E")
 M = TypeVar(
-    "M", Conversation, Run, Request, Grants, Incarnation, Origin, Listeners, Seen, Card, Posted, Pointer, Frozen
+    "M",
+    Conversation,
+    Run,
+    Request,
+    Grants,
+    Incarnation,
+    Origin,
+    Listeners,
+    Seen,
+    Card,
+    Posted,
+    Pointer,
+    Frozen,
+    Overheard,
 )
 Mode = Literal["at", "fence", "exists"]
 
@@ -148,6 +162,10 @@ class Draft:
     def seen(self, key: str) -> Seen | None:
         """Read whether an event key took effect already."""
         return self._get(("seen", key), Seen)
+
+    def overheard(self, place: str) -> Overheard:
+        """Read what people said among themselves at a place; nothing is the same as no document."""
+        return self._get(("overheard", place), Overheard) or Overheard()
 
     def frozen(self) -> Frozen | None:
         """Read whether everything is frozen in this partition."""

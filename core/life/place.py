@@ -15,6 +15,7 @@ from core.life.draft import Draft
 from core.life.event import Delete, Reset, ShrinkDue, Stop
 from core.life.living import Beat, Hold, Leave, Stray, Swept
 from core.life.memory import recall, remember
+from core.life.overhearing import forget
 from core.life.result import Deleted, Kept, Opened
 from core.life.run import stop, tell_workers, turns_of
 from core.life.sealing import drop
@@ -89,6 +90,7 @@ def delete(d: Draft, e: Delete) -> Deleted | Refusal:
     pointer = d.origin(conversation.origin)
     if pointer is not None and pointer.conversation == conversation.id:
         d.put(("origin", conversation.origin), None)
+    forget(d, conversation.origin)
     if d.grants(conversation.id).all:
         d.put(("grants", conversation.id), None)
     d.want(Wipe("conversation", conversation.id), Untimer("shrink", conversation.id))

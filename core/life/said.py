@@ -20,6 +20,7 @@ from core.life.draft import Draft
 from core.life.event import Forestall, Reply, Resume, Said
 from core.life.form import Fill, fill
 from core.life.memory import FORESTALLED, remember_said, said_before
+from core.life.overhearing import hand_over
 from core.life.request import reply
 from core.life.result import Answered, Forestalled, Result, Resumed, Sent, Told
 from core.life.rights import asked_of, lacks
@@ -107,7 +108,8 @@ def _start(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestal
         d.put(("origin", e.origin), Origin(conversation=conversation.id))
         d.put(("conversation", conversation.id), conversation)
     agent = e.with_agent or conversation.agent
-    run = new_run(d, conversation, e.person, e.text, agent, attachments=e.attachments)
+    heard = _heard(d, conversation)
+    run = new_run(d, conversation, e.person, e.text, agent, attachments=e.attachments, overheard=heard)
     if forestalled:
         conversation = d.conversation(conversation.id) or conversation
         cancel_now(d, conversation, run, e.person)
@@ -215,10 +217,17 @@ def _steer(d: Draft, e: Said, conversation: Conversation, run: Run) -> Sent:
     return Sent(conversation=conversation.id, run=run.id, steer=True)
 
 
+def _heard(d: Draft, conversation: Conversation) -> Json:
+    """What people said among themselves before, where there are several."""
+    return None if conversation.private else hand_over(d, conversation.origin)
+
+
 def _keep_steer(d: Draft, e: Said, run: Run) -> None:
     """Store what was said in the run's journal; it is given to the run before its next call."""
     run = d.save_run(run, steered=run.steered + 1)
-    entry = d.write(run.conversation, "person", e.text, run.id, e.person, steer=True)
+    conversation = d.conversation(run.conversation)
+    heard = _heard(d, conversation) if conversation is not None else None
+    entry = d.write(run.conversation, "person", e.text, run.id, e.person, steer=True, overheard=heard)
     data: dict[str, Json] = {
         "text": e.text,
         "by": e.person.name or e.person.id,

@@ -12,7 +12,7 @@ from core.life.draft import Draft
 from core.life.emergency import frozen
 from core.life.event import Claim
 from core.life.result import Delivered
-from core.model import Approval, Conversation, Grant, Person, Run, Turn
+from core.model import Approval, Conversation, Grant, Json, Person, Run, Turn
 from core.question import Accepted, Request
 
 LONG = 2_048
@@ -31,6 +31,7 @@ def new_run(
     *,
     attachments: tuple[str, ...] = (),
     told: bool = False,
+    overheard: Json = None,
 ) -> Run:
     """Queue a new run at the end of its conversation. told: its text stands in the history already."""
     id = d.ids("r")
@@ -56,7 +57,8 @@ def new_run(
     d.save_conversation(conversation, queue=(*conversation.queue, id), newest=id, title=title)
     entry = None
     if not told:
-        entry = d.write(conversation.id, "person", text, id, person, attachments=[*attachments] or None)
+        files: list[Json] | None = [*attachments] or None
+        entry = d.write(conversation.id, "person", text, id, person, attachments=files, overheard=overheard)
     d.tell(
         conversation.id,
         "run.queued",

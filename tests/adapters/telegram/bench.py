@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from adapters.surface import Surface
 from adapters.telegram.adapter import Telegram
 from adapters.telegram.settings import Settings
+from core.inbox import Inbox
 from core.model import Person as Account
 from core.model import Run
 from core.question import Request
@@ -103,6 +104,15 @@ class Office(Bench):
         query = self.server.state.queries[id]
         await wait_until(lambda: query.answers)
         return query.notice or ""
+
+    async def taken(self) -> None:
+        """Wait until everything that came in took effect."""
+        inbox = Inbox(self.broker, "tg")
+
+        async def empty() -> bool:
+            return not await inbox.waiting()
+
+        await wait_until(empty)
 
     async def open(self, who: Person) -> list[Request]:
         """What waits for a person."""

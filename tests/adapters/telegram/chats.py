@@ -183,6 +183,10 @@ class Ears(Desk):
         _resolve(wanted, notice)
         return notice
 
+    async def overheard(self, place: str, by: str, text: str, *, key: str) -> None:
+        """People spoke among themselves."""
+        await self._to.overheard(self._chats.here(place), by, text, key=key)
+
     async def decide(
         self, place: str, message: str | None, payload: str, person: Person, *, key: str, values: Filled | None = None
     ) -> Notice:

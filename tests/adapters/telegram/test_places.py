@@ -177,6 +177,36 @@ async def test_an_administrator_without_a_name_is_asked_to_press(
     await made.shop.until(run.id, "paused")
 
 
+async def test_what_people_said_among_themselves_is_context_with_their_names(
+    made: Office, server: TelegramServer, ann: Person, bob: Person
+) -> None:
+    """Within its topic, once, also for a task that works already; a group that nobody bound is not listened to."""
+    gate = Gate()
+
+    async def look(run: Run, message: str) -> str:
+        await gate()
+        return " · ".join(f"{line.by}: {line.text}" for line in await run.overheard())
+
+    server.can.reads_all = True
+    ops = server.group("Ops", [ann, bob], forum=True)
+    here, there = server.topic(ops, "builds"), server.topic(ops, "lunch")
+    made.hire(look)
+    bob.says("nobody hears this", ops, topic=here)
+    await wait_until(lambda: not server.pending)
+    await made.taken()
+    made.doors.set((f"tg:{ann.id}",))
+    bob.says("the build is red", ops, topic=here)
+    ann.says("pizza?", ops, topic=there)
+    ann.says("@sayso_bot why?", ops, topic=here)
+    await made.run_at(f"tg-{ops.id}.{here.id}", ann)
+    bob.says("since noon", ops, topic=here)
+    ann.says("@sayso_bot look closely", ops, topic=here)
+    await wait_until(lambda: not server.pending)
+    await made.taken()
+    gate.opened.set()
+    await made.sees(ops, "Bob: the build is red · Bob: since noon", topic=here)
+
+
 async def test_what_people_say_among_themselves_starts_nothing(
     made: Office, server: TelegramServer, ann: Person, bob: Person
 ) -> None:
