@@ -1,8 +1,8 @@
 """Acknowledgements of presses: in a lane of their own and before everything else, with the outcome if it is known soon.
 
-    came ──▶ the outcome is known within `patience`  ──▶ the outcome
-      ├────▶ it is not known by then                 ──▶ "received", the card shows what came of it
-      └────▶ more than `CROWD` presses are undecided ──▶ "received" at once; deciding lets these words go first
+    fetched ──▶ the outcome is known within `patience` ──▶ the outcome
+       ├──────▶ it is not known by then                ──▶ "received", the card shows what came of it
+       └──────▶ stored, and `CROWD` are undecided      ──▶ "received" at once; deciding lets these words go first
 
 A press is acknowledged once; Telegram refuses what comes too late, and nobody minds. It must not know what a press
 means. Source: DESIGN section 8 ("Acknowledge first, then decide, then edit"), C123.
@@ -22,7 +22,7 @@ from adapters.desk import LATER
 from adapters.outcomes import Notice
 from adapters.telegram.connection import open_bot, wait_of
 from adapters.telegram.settings import Settings
-from adapters.telegram.transport import TooMany
+from adapters.telegram.transport import Broken, TooMany
 from core.trace import emit
 
 _log = logging.getLogger(__name__)
@@ -48,6 +48,7 @@ class Acks:
         self._line = open_bot(settings)
         self._patience = patience
         self._undecided: dict[str, asyncio.TimerHandle | None] = {}
+        self._stored: set[str] = set()
         self._lines = asyncio.Semaphore(LINES)
         self._sending: set[asyncio.Task[None]] = set()
         self._silent = asyncio.Event()
@@ -67,16 +68,23 @@ class Acks:
         await asyncio.gather(*self._sending, return_exceptions=True)
         await self._line.close_lines()
 
-    def came(self, query: str) -> None:
-        """A press came in; a second call for the same one changes nothing."""
-        if query in self._undecided:
+    def fetched(self, query: str) -> None:
+        """A press came in, and is to be acknowledged in time; a second call for the same one changes nothing."""
+        if query not in self._undecided:
+            timer = asyncio.get_running_loop().call_later(self._patience, self._late, query)
+            self._undecided[query] = timer
+
+    def stored(self, query: str) -> None:
+        """A press is stored, so it may be said that it was received; a second call changes nothing."""
+        self.fetched(query)
+        if query in self._stored:
             return
-        if len(self._undecided) >= CROWD:
-            self._undecided[query] = None
-            self._send(query, LATER)
-        else:
-            loop = asyncio.get_running_loop()
-            self._undecided[query] = loop.call_later(self._patience, self._late, query)
+        crowded = len(self._stored) >= CROWD
+        self._stored.add(query)
+        timer = self._undecided[query]
+        if crowded and timer is not None:
+            timer.cancel()
+            self._late(query)
 
     def is_told(self, query: str) -> bool:
         """Tell whether somebody heard "received" before the outcome was known."""
@@ -84,6 +92,7 @@ class Acks:
 
     def decided(self, query: str, notice: Notice) -> bool:
         """The outcome of a press is known; False when they were told something else before."""
+        self._stored.discard(query)
         timer = self._undecided.pop(query, None)
         if timer is None:
             return False
@@ -133,6 +142,6 @@ class Acks:
                 await self._line.answer_callback_query(query, text=notice.text[:200], show_alert=notice.alert)
         except BadRequest:
             raise
-        except (TooMany, NetworkError) as error:
+        except (TooMany, Broken, NetworkError) as error:
             return wait_of(error, AGAIN)
         return None

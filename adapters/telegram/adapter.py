@@ -75,7 +75,7 @@ class Telegram:
                 own = Me(me.id, me.username or "")
                 self._incoming = incoming = Incoming(desk, bot, own, self._settings, acks)
                 if self._settings.hook_url is None:
-                    self._polling = Polling(self._settings, incoming.take, desk.inbox)
+                    self._polling = Polling(self._settings, incoming.fetched, incoming.take, desk.inbox)
                     task = group.create_task(self._polling.run(), name="telegram updates")
                 else:
                     watch = watch_hook(bot, self._settings, self._say)

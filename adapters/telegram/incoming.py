@@ -75,12 +75,18 @@ class Incoming:
         self._chats: dict[int, tuple[asyncio.Lock, int]] = {}
         self._albums: dict[tuple[str, str], _Album] = {}
 
+    def fetched(self, raw: dict[str, Json]) -> None:
+        """An update came in and is about to be stored: who pressed a button waits from now on."""
+        query = query_in(raw)
+        if query is not None:
+            self._acks.fetched(query.id)
+
     async def take(self, raw: dict[str, Json]) -> None:
         """Bring one update to the desk; it took effect when this returns. Raises: `StoreError`."""
         key = f"{self._me.id}.{raw.get('update_id')}"
         query = query_in(raw)
         if query is not None:
-            self._acks.came(query.id)
+            self._acks.stored(query.id)
             await self._pressed(raw, query, key)
             return
         deed = self._parsed(raw, key)

@@ -47,11 +47,14 @@ class Wedged(Exception):
 
 
 class Polling:
-    """One poller. take: stores one update; raises `StoreError` when that was not possible. inbox: keeps pages."""
+    """One poller. fetched: told of each update at once. take: lets one take effect; raises `StoreError`."""
 
-    def __init__(self, settings: Settings, take: Callable[[Raw], Awaitable[None]], inbox: Inbox) -> None:
+    def __init__(
+        self, settings: Settings, fetched: Callable[[Raw], None], take: Callable[[Raw], Awaitable[None]], inbox: Inbox
+    ) -> None:
         self.trouble: str | None = None
         self._settings = settings
+        self._fetched = fetched
         self._take = take
         self._pages = Pages(inbox, self._stored_at_last)
         self._line: Wire = open_bot(settings)
@@ -116,6 +119,8 @@ class Polling:
         ids = [id for raw in found if isinstance(id := raw["update_id"], int)]
         if not ids:
             return
+        for raw in found:
+            self._fetched(raw)
         self._next = min(ids) if self._next is None else self._next
         if await self._pages.keep(found):
             self._stored.update(ids)

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from adapters.desk import Desk
+from adapters.desk import LATER, Desk
 from adapters.forms import Filled
 from adapters.outcomes import Notice
 from adapters.platform import Block, Button, Limits, Migrated, Outcome, Sent, View
@@ -309,10 +309,18 @@ class TelegramConnection(FakePlatform):
         user = self._user(person, message.place) if not message.real.chat.private else self._on.user(int(person.id[3:]))
         pressed: list[Query] = []
         wanted = Written(person, key)
-        notice = await self._heard(lambda: pressed.append(user.presses_data(message.real, payload)), wanted)
+        heard = asyncio.create_task(
+            self._heard(lambda: pressed.append(user.presses_data(message.real, payload)), wanted)
+        )
+        await wait_until(lambda: all(query.answers for query in pressed) and (pressed or heard.done()), timeout=20)
+        told = [query.notice for query in pressed]
+        if LATER.text in told:
+            wanted.notice.cancel()
+            await asyncio.gather(heard, return_exceptions=True)
+            return LATER
+        notice = await heard
         assert notice is not None
-        await wait_until(lambda: all(query.answers for query in pressed))
-        assert all(query.notice == notice.text[:200] for query in pressed)
+        assert all(words == notice.text[:200] for words in told)
         return notice
 
     def _user(self, person: Person, place: str) -> User:
