@@ -1,4 +1,4 @@
-"""Presses are acknowledged in time: before those before them are decided, once, and truly where the outcome is known."""
+"""Presses are acknowledged in time: before those before them are decided, once, and with the outcome if it is known."""
 
 from __future__ import annotations
 
