@@ -3,6 +3,8 @@
     a turn in a process of its own     its whole tree is killed, and its end recorded when nothing of it lives
     a turn in its worker's process     the worker is killed, when it neither ended the turn nor itself; its other runs
                                        go on elsewhere, and that the turn ended is known from the process being gone
+    a turn of a run that was deleted   nothing names it any more but its worker, so that one is killed, and all it
+                                       started with it
 
 It comes late on purpose: a worker climbs the ladder by itself first, and one that cannot free itself of a turn hands
 its other runs over and ends. Nothing from another host counts as proof. Source: DESIGN sections 4 and 5.
@@ -76,8 +78,11 @@ class Reaper:
             for turn in turns_of(run):
                 if turn.code:
                     await self._end_tree(run, turn)
-                elif (run.stop_ms or now) <= now - kill_after:
-                    await self._end_worker(partition, run, turn)
+                elif (run.stop_ms or now) <= now - kill_after and await self._is_ended(partition, turn.worker, id):
+                    event = Lost(run.id, turn.worker, gone=True, effects=await self._effects(run, turn))
+                    await self._broker.lost(event)
+        for member, _ in await self._broker.store.due(partition, "unproved", until=now - kill_after, limit=1_000):
+            await self._end_deleted(partition, *member.split(" ", 1))
 
     async def _end_tree(self, run: Run, turn: Turn) -> None:
         """Kill a turn that runs apart, with all that it started; record its end when all of it is gone."""
@@ -92,21 +97,23 @@ class Reaper:
         emit("turn.reaped", run=run.id, fence=turn.fence, by=by)
         await self._broker.ended(Ended(run.id, turn.fence, by, await self._effects(run, turn), turn.worker))
 
-    async def _end_worker(self, partition: int, run: Run, turn: Turn) -> None:
-        """Kill a worker that could not free itself of a turn; what else it did goes on elsewhere."""
-        worker = await self._worker(partition, turn.worker)
-        if worker is None or not is_here(worker):
-            return
-        if not is_gone(worker):
-            if worker.pid == os.getpid():
-                return
-            _log.error("worker %s (pid %d) does not end run %s, it is killed", worker.id, worker.pid, run.id)
-            emit("worker.killed", worker=worker.id, run=run.id)
-            with suppress(ProcessLookupError):
-                os.kill(worker.pid, signal.SIGKILL)
-            return
-        event = Lost(run.id, turn.worker, gone=True, effects=await self._effects(run, turn))
-        await self._broker.lost(event)
+    async def _end_deleted(self, partition: int, run: str, worker: str) -> None:
+        """End what still works for a run that was deleted: with its worker goes all that it started for it."""
+        if await self._broker.peek(run) is None and await self._is_ended(partition, worker, run):
+            await self._broker.lost(Lost(run, worker, gone=True))
+
+    async def _is_ended(self, partition: int, id: str, run: str) -> bool:
+        """Kill a worker that could not free itself of a run, what else it did goes on elsewhere; or tell it is gone."""
+        worker = await self._worker(partition, id)
+        if worker is None or not is_here(worker) or worker.pid == os.getpid():
+            return False
+        if is_gone(worker):
+            return True
+        _log.error("worker %s (pid %d) does not end run %s, it is killed", worker.id, worker.pid, run)
+        emit("worker.killed", worker=worker.id, run=run)
+        with suppress(ProcessLookupError):
+            os.kill(worker.pid, signal.SIGKILL)
+        return False
 
     async def _worker(self, partition: int, id: str) -> Incarnation | None:
         """Who holds or held a turn."""

@@ -131,7 +131,7 @@ async def shop(redis_url: str) -> AsyncGenerator[Workshop]:
     async with (
         open_broker(redis_url, block=0.2, spans=Spans(free_ms=500)) as broker,
         Sweeper(broker, look=0.05, span=1.0),
-        Reaper(broker, pace=CALM),
+        Reaper(broker, pace=CALM, handover=1.0),
     ):
         yield Workshop(broker)
 
@@ -296,9 +296,12 @@ async def test_a_turn_apart_ends_although_its_worker_sleeps(
         await cell.wrote("here")
         os.kill(sleeping.pid, signal.SIGSTOP)
         assert isinstance(await cell.press(verb), Stopped | Deleted)
-        if verb != "delete":
-            await settled(cell, verb)
+        await settled(cell, verb)
     finally:
         sleeping.kill()
         await sleeping.communicate()
-    await wait_until(lambda: not cell.alive(), LIMIT)
+
+    async def proved() -> bool:
+        return not await shop.broker.store.size(0, "unproved")
+
+    await wait_until(proved, LIMIT)
