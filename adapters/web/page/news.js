@@ -21,16 +21,11 @@ export function showNews(place, store) {
     const from = store.list.find((one) => one.id === line.conversation)?.title ?? "";
     const signature = `${line.count} ${from}`;
     if (old?.dataset.signature === signature) return old;
-    const words = line.count ? `${line.count} more questions wait for you.` : [line.foreign ? "You are asked: " : asked(from), el("b", null, visible(line.title || "a question"))];
+    const words = line.count ? `${line.count} more questions wait for you.` : [el("b", null, visible(line.title || "A question")), el("span", { class: "news-from" }, line.foreign ? " asked of you" : from ? [" in ", visible(from)] : null)];
     const away = () => { news.delete(line.request); store.waits.changed(); };
     return el("div", { class: "notice news", dataset: { signature } }, icon("bell"), el("span", null, words),
       el("a", { class: "button small", href: line.count || line.foreign ? "#pending" : `#${line.conversation}` }, "Open"),
       line.count ? null : el("button", { type: "button", class: "icon-button", "aria-label": "Dismiss", onclick: away }, icon("close")));
   });
   place.hidden = !lines.length;
-}
-
-/** Where it was asked. @param {string} title  of its conversation */
-function asked(title) {
-  return title ? ["A question in ", el("span", { class: "news-from" }, visible(title)), ": "] : "A question: ";
 }

@@ -8,7 +8,7 @@ import { el, fill } from "./dom.js";
 /** @typedef {import("./acts.js").Acts} Acts */
 
 /**
- * The row under an open question.
+ * The row under an open question. Who is only asked (it is of a foreign conversation) cannot stop the task.
  * @param {any} card
  * @param {Acts} acts
  */
@@ -16,7 +16,8 @@ export function taskButtons(card, acts) {
   const abort = el("button", { type: "button", class: "link", title: "Stop at this question and keep everything; you can resume later", onclick: () => acts.abort(card) }, "Abort (pause)");
   const more = card.deadline ? el("button", { type: "button", class: "link", onclick: () => acts.extend(card, 1800) }, "30 more minutes") : null;
   const id = el("code", { class: "card-id", title: `Answer from anywhere: /answer ${card.request} …` }, card.request);
-  return el("footer", null, abort, cancelButton(card.run, acts, "link"), more, id);
+  const stops = card.foreign ? [] : [abort, cancelButton(card.run, acts, "link")];
+  return el("footer", null, stops, more, id);
 }
 
 /**

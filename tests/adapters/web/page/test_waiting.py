@@ -55,7 +55,7 @@ async def test_a_question_that_names_me_in_a_chat_of_somebody_else_comes_and_goe
     ben = await member(bare)
     await expect(badge(window)).to_be_hidden()
     asked = await asks(bare, f"approver {OWNER.id}", ben, "tg-42")
-    await expect(news(window)).to_contain_text("You are asked: Deploy?")
+    await expect(news(window)).to_contain_text("Deploy? asked of you")
     await expect(badge(window)).to_have_text("1")
     assert (await window.page.title()).startswith("(1)")
     answered = await bare.broker.answer(Reply(asked, Declined(), OWNER, "tg-1"))
@@ -75,6 +75,9 @@ async def test_it_is_answered_on_the_list_that_it_came_to_while_it_was_open(wind
     await expect(window.page.locator("sayso-pending .from")).to_have_text(
         "Asked of you, in a conversation of somebody else"
     )
+    await expect(window.button("30 more minutes", card)).to_be_visible()
+    for stop in ("Abort (pause)", "Cancel task"):
+        await expect(window.button(stop, card)).to_have_count(0)
     await window.button("Approve", card).click()
     await expect(card).to_have_count(0)
     await expect(window.page.locator("sayso-pending .settled-text")).to_contain_text("Approved")
@@ -103,7 +106,7 @@ async def test_a_question_in_a_group_waits_for_its_approvers_and_not_for_its_mem
     ben, cat = await member(bare), await member(bare, "Cat")
     people = (OWNER.id, ben.id, cat.id)
     asked = await asks(bare, "delete build", ben, GROUP, people)
-    await expect(news(window)).to_contain_text("A question in delete build: Delete build?")
+    await expect(news(window)).to_contain_text("Delete build? in delete build")
     await expect(badge(window)).to_have_text("1")
     assert [one.id for one in (await bare.broker.pending(OWNER)).requests] == [asked]
     assert [one.id for one in (await bare.broker.pending(ben)).requests] == [asked]
