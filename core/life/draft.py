@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from core.card import Card, Pointer, Posted
+from core.card import Card, Posted
 from core.frozen import Frozen
 from core.life.debt import indebt, prefix
 from core.life.decision import (
@@ -41,22 +41,7 @@ from core.question import Request
 
 R = TypeVar("R")
 E = TypeVar("E")
-M = TypeVar(
-    "M",
-    Conversation,
-    Run,
-    Request,
-    Grants,
-    Incarnation,
-    Origin,
-    Listeners,
-    Seen,
-    Card,
-    Posted,
-    Pointer,
-    Frozen,
-    Overheard,
-)
+M = TypeVar("M", bound=Model)
 Mode = Literal["at", "fence", "exists"]
 
 
