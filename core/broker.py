@@ -112,9 +112,8 @@ class Broker(Looks):
         Source: C01, C02, C07.
         """
         at = self.store.partition(event.request)
-        if at is None:
-            return NO_REQUEST
-        return await self.committer.carry(request.reply, event, at, first=("request", event.request))
+        first = ("request", event.request)
+        return NO_REQUEST if at is None else await self.committer.carry(request.reply, event, at, first=first)
 
     async def cancel(
         self, id: str, person: Person, *, key: str | None = None, urgent: bool = False, via: str | None = None
@@ -216,9 +215,9 @@ class Broker(Looks):
 
     async def ask(self, event: Ask) -> Asked | Refusal:
         """Park a question; its entry in the run's journal is in the same commit."""
-        question = event.question
-        if question.timeout_ms is None and any(isinstance(field, ConfirmField) for field in question.fields):
-            event = replace(event, question=question.changed(timeout_ms=self._confirm_ms))
+        asked = event.question
+        if asked.timeout_ms is None and any(isinstance(field, ConfirmField) for field in asked.fields):
+            event = replace(event, question=asked.changed(timeout_ms=self._confirm_ms))
         return await self.committer.carry(request.ask, event, self._at(event.run), first=("run", event.run))
 
     async def take(self, event: Take) -> Delivered | Refusal:
@@ -272,12 +271,8 @@ class Broker(Looks):
 
     def hinted(self, id: str) -> None:
         """Pass a hint about a run on to whoever watches it."""
-        if id == LOOK:
-            for callbacks in list(self._watched.values()):
-                for callback in tuple(callbacks):
-                    callback()
-            return
-        for callback in tuple(self._watched.get(id, ())):
+        heard = [*self._watched.values()] if id == LOOK else [self._watched.get(id, [])]
+        for callback in [one for callbacks in heard for one in callbacks]:
             callback()
 
     # ── a process's side ─────────────────────────────────────────────────────────────────────────────────────────────
