@@ -27,6 +27,7 @@ from core.life.result import Delivered
 from core.life.turn import effects_of
 from core.model import Cause, Json
 from core.pace import Pace
+from core.tally import Tally
 from core.template import Template
 from core.trace import emit
 from core.turn import steadily
@@ -212,6 +213,7 @@ class Apart:
                 self._held(change)
             if "how" in words:
                 self._how = str(words["how"])
+                self._broker.committer.add(Tally.model_validate(words["tally"]))
 
     # ── its end ──────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -53,7 +53,7 @@ async def work_apart(
         obeying = asyncio.create_task(_obey(hear, job, broker, begun), name="obey")
         await begun.wait()
         await job.work()
-        tell({"how": job.how})
+        tell({"how": job.how, "tally": broker.committer.told().model_dump()})
         await say.drain()
         obeying.cancel()
 

@@ -83,6 +83,12 @@ class Committer:
         self.tally.commits, self.tally.races, self.tally.fenced = self.commits, self.races, self.fenced
         return self.tally
 
+    def add(self, tally: Tally) -> None:
+        """Count what a process of ours counted that is at its end."""
+        self.commits, self.races = self.commits + tally.commits, self.races + tally.races
+        self.fenced += tally.fenced
+        self.tally.add(tally)
+
     async def _gather(self, partition: int, first: Ref, view: dict[Ref, Stored]) -> None:
         """Read a document that is not kept, and then those around it."""
         for _ in range(2):

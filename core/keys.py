@@ -38,6 +38,7 @@ Index = Literal[
     "mine",
     "leases",
     "unproved",
+    "undelivered",
     "ready",
     "timers",
 ]

@@ -51,6 +51,14 @@ class Tally(BaseModel):
             if isinstance(effect, Tell) and effect.event.type.startswith("run."):
                 self._note(puts, effect.event)
 
+    def add(self, other: Tally) -> None:
+        """Count what another process counted that will not tell it."""
+        for how, many in other.ended.items():
+            self.ended[how] = self.ended.get(how, 0) + many
+        for mine, theirs in ((self.stops, other.stops), (self.answers, other.answers)):
+            mine.counts = [one + more for one, more in zip(mine.counts, theirs.counts, strict=True)]
+            mine.sum += theirs.sum
+
     def _note(self, puts: Mapping[Ref, Model | None], event: Event) -> None:
         run = puts.get(("run", event.run or ""))
         if not isinstance(run, Run):

@@ -16,10 +16,12 @@ from core.inbox import Inbox
 from core.keys import Index
 from core.model import fresh
 from core.tally import BOUNDS, Spans, Tally, tell, told
+from gateway.health import held
 
 EVERY = 10.0
 OLDEST: tuple[tuple[Index, str, str], ...] = (
-    ("ready", "sayso_ready", "Runs to start or go on, answers not yet delivered among them"),
+    ("ready", "sayso_ready", "Runs to start or go on"),
+    ("undelivered", "sayso_undelivered", "Accepted answers that their runs did not take yet"),
     ("stopping", "sayso_stopping", "Runs that were told to stop and are not proved to have"),
     ("unproved", "sayso_unproved", "Turns whose end nobody saw"),
 )
@@ -90,12 +92,7 @@ async def _inboxes(broker: Broker, prefixes: Sequence[str]) -> list[Metric]:
 
 
 async def _claims(broker: Broker) -> list[Metric]:
-    many, oldest = 0, broker.store.now()
-    for part in range(len(broker.store.keys)):
-        for holder, _ in await broker.store.due(part, "leases", limit=1_000):
-            many += await broker.store.size(part, "claims", holder)
-            oldest = min([oldest, *(at for _, at in await broker.store.due(part, "claims", of=holder, limit=1))])
-    age = (broker.store.now() - oldest) / 1_000
+    many, age = await held(broker)
     words = "Runs that workers hold"
     return [_gauge("sayso_claims", words, many), _gauge("sayso_claims_oldest_seconds", f"{words}: the oldest", age)]
 

@@ -10,6 +10,7 @@ from core.broker import Broker
 from core.emergency import Emergency
 from core.errors import StoreError
 from core.inbox import Inbox
+from core.keys import Index
 from core.leaks import Leak, Leaks
 from core.life.decision import Ref
 from core.life.emergency import words as words_of
@@ -45,7 +46,8 @@ async def checks(broker: Broker, known: Sequence[FrontEnd] = (), wanted: Collect
     found.append(Check("feed", not lagging, words))
     try:
         found += [await _room(broker), await workers(broker), await _sweeper(broker)]
-        found += [await _waiting(broker), await _frozen(broker), await _stopping(broker), await _unproved(broker)]
+        found += [await _waiting(broker), await _answers(broker), await _claims(broker)]
+        found += [await _frozen(broker), await _stopping(broker), await _unproved(broker), await _cards(broker, known)]
         found += await front_ends(broker, known, wanted)
         found.append(await _inbox(broker, known))
     except StoreError as error:
@@ -131,15 +133,51 @@ async def _inbox(broker: Broker, known: Sequence[FrontEnd]) -> Check:
 
 async def _waiting(broker: Broker) -> Check:
     """Runs that could go on and do not."""
-    oldest, many = broker.store.now(), 0
-    for partition in range(len(broker.store.keys)):
-        head = await broker.store.due(partition, "ready", limit=1)
-        oldest = min([oldest, *(at for _, at in head)])
-        many += await broker.store.size(partition, "ready")
-    late = (broker.store.now() - oldest) / 1_000
+    many, late = await _owed(broker, "ready")
     if not many or late < LATE:
         return Check("queue", True, f"{many} runs are about to start" if many else "no run waits for a worker")
     return Check("queue", False, f"{many} runs wait for a worker, the oldest for {late:.0f} s; start more workers")
+
+
+async def _owed(broker: Broker, index: Index) -> tuple[int, float]:
+    """How much stands in an index, and for how many seconds its oldest."""
+    oldest, many = broker.store.now(), 0
+    for partition in range(len(broker.store.keys)):
+        head = await broker.store.due(partition, index, limit=1)
+        oldest = min([oldest, *(at for _, at in head)])
+        many += await broker.store.size(partition, index)
+    return many, (broker.store.now() - oldest) / 1_000
+
+
+async def _answers(broker: Broker) -> Check:
+    """Answers that were accepted and not taken: kept, whatever happens; behind another run they may wait long."""
+    many, late = await _owed(broker, "undelivered")
+    words = f"{many} accepted answers wait for their runs, the oldest for {late:.0f} s; they are kept"
+    return Check("answers", True, words if many else "every accepted answer was delivered")
+
+
+async def _claims(broker: Broker) -> Check:
+    """What workers hold: for as long as it takes, so this is told, and is never wrong by itself."""
+    many, oldest = await held(broker)
+    words = f"workers hold {many} runs, the oldest for {oldest:.0f} s"
+    return Check("claims", True, words if many else "workers hold no run")
+
+
+async def held(broker: Broker) -> tuple[int, float]:
+    """How many runs workers hold, also those that are gone, and for how many seconds the oldest."""
+    many, oldest = 0, broker.store.now()
+    for partition in range(len(broker.store.keys)):
+        for holder, _ in await broker.store.due(partition, "leases", limit=1_000):
+            many += await broker.store.size(partition, "claims", holder)
+            oldest = min([oldest, *(at for _, at in await broker.store.due(partition, "claims", of=holder, limit=1))])
+    return many, (broker.store.now() - oldest) / 1_000
+
+
+async def _cards(broker: Broker, known: Sequence[FrontEnd]) -> Check:
+    """Cards that show less than is so, on platforms."""
+    parts = range(len(broker.store.keys))
+    many = sum([await broker.store.size(part, "debt", one.prefix) for one in known for part in parts])
+    return Check("cards", True, f"{many} cards are out of step and will be mended" if many else "every card is true")
 
 
 async def _frozen(broker: Broker) -> Check:
@@ -153,12 +191,7 @@ async def _frozen(broker: Broker) -> Check:
 
 async def _stopping(broker: Broker) -> Check:
     """Runs that were told to stop and are not proved to have."""
-    oldest, many = broker.store.now(), 0
-    for partition in range(len(broker.store.keys)):
-        head = await broker.store.due(partition, "stopping", limit=1)
-        oldest = min([oldest, *(at for _, at in head)])
-        many += await broker.store.size(partition, "stopping")
-    late = (broker.store.now() - oldest) / 1_000
+    many, late = await _owed(broker, "stopping")
     if not many or late < LATE:
         return Check("stopping", True, f"{many} runs are stopping" if many else "every stop is confirmed")
     return Check("stopping", False, f"{many} runs were told to stop and are not proved to have, since {late:.0f} s")

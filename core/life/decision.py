@@ -76,7 +76,19 @@ class Untimer:
 
 
 Owed = Literal[
-    "unshown", "debt", "outbox", "inbox", "stop", "claims", "stopping", "pending", "asked", "mine", "leases", "unproved"
+    "unshown",
+    "debt",
+    "outbox",
+    "inbox",
+    "stop",
+    "claims",
+    "stopping",
+    "pending",
+    "asked",
+    "mine",
+    "leases",
+    "unproved",
+    "undelivered",
 ]
 
 

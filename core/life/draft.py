@@ -33,6 +33,7 @@ from core.life.decision import (
     Unready,
     Write,
 )
+from core.life.delivery import delivering
 from core.life.leak import leaking
 from core.listening import Listeners
 from core.model import Conversation, Entry, Event, EventType, Grants, Incarnation, Json, Origin, Person, Run, Seen, Step
@@ -255,6 +256,7 @@ def decide(
             )
     indebt(draft)
     leaking(draft)
+    delivering(draft)
     return Decision(
         result=result,
         guards=(*_guards(draft), *draft.extra),

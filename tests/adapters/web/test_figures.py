@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+
 from core.emergency import Emergency
 from core.people import OWNER
 from gateway import wiring
@@ -40,3 +42,18 @@ async def test_how_runs_ended_is_counted_with_the_time_it_took(place: Place, own
             return any('how="canceled"' in line and line.endswith(" 1.0") for line in mine)
 
         await wait_until(shown)
+
+
+async def test_an_accepted_answer_counts_as_undelivered_until_its_run_takes_it(bare: Place, owner: User) -> None:
+    """Also of a run that waits behind another one; `/health` says it in words, with the oldest."""
+    async with AsyncExitStack() as first:
+        await bare.worker(first)
+        said = await owner.send("delete build")
+        (card,) = await owner.asked(said.conversation)
+    await owner.accept(card["request"], "once")
+    assert "sayso_undelivered 1.0" in (await owner.http.get("/metrics")).text
+    words = {check["what"]: check["words"] for check in (await owner.http.get("/health")).json()["checks"]}
+    assert words["answers"].startswith("1 accepted answers wait")
+    await bare.worker()
+    await owner.until(said.run, "completed")
+    assert "sayso_undelivered 0.0" in (await owner.http.get("/metrics")).text

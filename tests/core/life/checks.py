@@ -201,6 +201,7 @@ def answers(world: Play) -> None:
 
 def leaks(world: Play) -> None:
     """Every turn whose end nobody saw is listed, and of runs that are there no other one is."""
+    assert set(world.index("undelivered")) == {id for run in runs(world) for id in run.answered}
     listed = set(world.index("unproved"))
     wanted = {member(run.id, turn.worker) for run in runs(world) for turn in run.unproved}
     assert wanted == {one for one in listed if ("run", one.split()[0]) in world.docs}, (wanted, listed)
