@@ -307,8 +307,8 @@ class Platform(Protocol):
         """Show that something is being written; nobody minds when that fails."""
         ...
 
-    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
-        """Send a file."""
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str, asks: str | None = None) -> Outcome:
+        """Send a file. asks: the account of whom it is for, in a group; it may be brought to them, as in a view."""
         ...
 
 

@@ -111,15 +111,18 @@ class Texts:
         return None
 
     async def _send(self, place: str, piece: Piece, nonce: str, run: str | None) -> Outcome:
-        if piece.view is None:
-            return await self._sending.upload(place, piece.name, piece.content, nonce)
-        outcome = await self._sending.post(place, piece.view, nonce)
+        outcome = await self._once(place, piece, nonce)
         final = isinstance(outcome, Refused) and outcome.kind == "final" and not self._sending.is_private(place)
         begun = await self._broker.peek(run) if final and run is not None else None
         who = await self._people.account(begun.starter.id, prefix(place)) if begun is not None else None
         if who is None:
             return outcome
-        return await self._sending.post(place, piece.view.changed(asks=who), nonce)
+        return await self._once(place, piece, nonce, who)
+
+    async def _once(self, place: str, piece: Piece, nonce: str, asks: str | None = None) -> Outcome:
+        if piece.view is None:
+            return await self._sending.upload(place, piece.name, piece.content, nonce, asks=asks)
+        return await self._sending.post(place, piece.view.changed(asks=asks), nonce)
 
     async def _pieces(self, entry: Entry) -> list[Piece]:
         """Cut an entry into sends: parts, or a beginning and a file; then its attachments."""

@@ -57,13 +57,21 @@ class Sending:
         _log.info("%s goes on as %s", place, new)
         self._now_at[place] = new
 
-    async def post(self, place: str, view: View, nonce: str, reply_to: str | None = None) -> Outcome:
-        """Send a message; where formatting is refused, the same text plain."""
+    async def post(
+        self, place: str, view: View, nonce: str, reply_to: str | None = None, *, asks: str | None = None
+    ) -> Outcome:
+        """Send a message; where formatting is refused, the same text plain.
+
+        asks: to whom it is addressed once the place has refused it for good: a platform may bring it to them.
+        """
 
         async def send(at: str, shown: View) -> Outcome:
             return await self._platform.post(at, shown, nonce=nonce, reply_to=reply_to)
 
-        return await self._with_fallbacks(place, view, send)
+        found = await self._with_fallbacks(place, view, send)
+        if asks is None or asks == view.asks or not isinstance(found, Refused) or found.kind != "final":
+            return found
+        return await self._with_fallbacks(place, view.changed(asks=asks), send)
 
     async def edit(self, place: str, message: str, view: View) -> Outcome:
         """Make a message show a view; that it shows it already is as good."""
@@ -82,11 +90,11 @@ class Sending:
 
         return await self._with_fallbacks(place, view, send)
 
-    async def upload(self, place: str, name: str, content: bytes, nonce: str) -> Outcome:
+    async def upload(self, place: str, name: str, content: bytes, nonce: str, *, asks: str | None = None) -> Outcome:
         """Send a file."""
 
         async def send(at: str, shown: View) -> Outcome:
-            return await self._platform.upload(at, name, content, nonce=nonce)
+            return await self._platform.upload(at, name, content, nonce=nonce, asks=asks)
 
         return await self._with_fallbacks(place, View(), send)
 

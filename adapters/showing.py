@@ -120,13 +120,12 @@ class Showing:
         nonce = f"{card.id}.{len(card.messages)}"
         *before, last = drawn.fitted.parts
         for number, part in enumerate(before):
-            outcome = await self._sending.post(card.place, part, f"{nonce}.{number}")
+            outcome = await self._sending.post(card.place, part, f"{nonce}.{number}", asks=drawn.view.asks)
             if not isinstance(outcome, Sent):
                 return outcome
         if drawn.fitted.attach is not None:
-            outcome = await self._sending.upload(
-                card.place, f"{card.of}.txt", drawn.fitted.attach.encode(), f"{nonce}.file"
-            )
+            name, content = f"{card.of}.txt", drawn.fitted.attach.encode()
+            outcome = await self._sending.upload(card.place, name, content, f"{nonce}.file", asks=drawn.view.asks)
             if not isinstance(outcome, Sent):
                 return outcome
         return await self._sending.post(card.place, last, nonce)

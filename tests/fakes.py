@@ -230,7 +230,7 @@ class FakePlatform:
     async def typing(self, place: str) -> None:
         self.chats.typed[place] += 1
 
-    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str, asks: str | None = None) -> Outcome:
         def accept() -> Outcome:
             made = Message(f"m{next(self.chats.ids)}", place, "", file=content, name=name)
             self.chats.messages[made.id] = made

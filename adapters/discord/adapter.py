@@ -122,6 +122,8 @@ class Discord:
         if channel is None or bot is None or parent_of(place) is not None:
             return False
         found = bot.get_channel(channel)
+        if found is None and channel in bot.left:
+            return False
         if found is None and channel in bot.direct:
             return True
         if found is None:
@@ -139,10 +141,11 @@ class Discord:
         if not isinstance(calls, Calls):
             return calls
         found = await calls.sent("POST", SEND, body, channel_id=channel)
-        who = render.person(view)
-        if isinstance(found, Refused) and found.kind == "final" and who is not None and parent_of(place) is not None:
-            return await calls.privately(who, render.elsewhere(body, channel)) or found
-        return found
+        who = self._instead(place, found, view.asks)
+        if who is None:
+            return found
+        aside = render.elsewhere(body, channel)
+        return await calls.privately(who, lambda direct: calls.sent("POST", SEND, aside, channel_id=direct)) or found
 
     async def edit(self, place: str, message: str, view: View) -> Outcome:
         """Make a card show a view; an archived thread is opened for it."""
@@ -176,12 +179,18 @@ class Discord:
         """Discord has no drafts."""
         return Refused("final", "Discord has no drafts")
 
-    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str, asks: str | None = None) -> Outcome:
         """Send a file."""
         calls, channel = self._to(place)
         if not isinstance(calls, Calls):
             return calls
-        return await calls.upload(channel, name, content, {**_once(nonce), "allowed_mentions": {"parse": []}})
+        body: dict[str, Json] = {**_once(nonce), "allowed_mentions": {"parse": []}}
+        found = await calls.upload(channel, name, content, body)
+        who = self._instead(place, found, asks)
+        if who is None:
+            return found
+        aside = render.elsewhere({"content": "", **body}, channel)
+        return await calls.privately(who, lambda direct: calls.upload(direct, name, content, aside)) or found
 
     async def mark(self, place: str, state: State) -> Outcome:
         """Mark the message in the channel from which a thread of ours grew."""
@@ -192,6 +201,11 @@ class Discord:
         if parent is None or bot is None or bot.user is None:
             return Sent("")
         return await ending.mark(calls, parent, thread, bot.user.id, state)
+
+    def _instead(self, place: str, found: Outcome, asks: str | None) -> str | None:
+        """To whom something goes directly that a place with several people never takes; None where it goes nowhere."""
+        final = isinstance(found, Refused) and found.kind == "final"
+        return render.person(asks) if final and not self.is_private(place) else None
 
     def _to(self, place: str) -> tuple[Calls | Refused, int]:
         channel = channel_of(place)

@@ -63,10 +63,10 @@ class Calls:
         """Call a route that makes or changes a message."""
         return await self._outcome(self.raw(method, path, body, **names), str(names.get("message_id", "")))
 
-    async def privately(self, person: str, body: Mapping[str, Json]) -> Outcome | None:
-        """Send a message to somebody directly instead; None where that is not possible either.
+    async def privately(self, person: str, send: Callable[[int], Awaitable[Outcome]]) -> Outcome | None:
+        """Send something to somebody directly instead; None where that is not possible either.
 
-        Its id names the direct chat, too: `<channel>/<message>`.
+        send: to a channel. Its id names the direct chat, too: `<channel>/<message>`.
         """
         try:
             made = await self.raw("POST", "/users/@me/channels", {"recipient_id": person})
@@ -76,7 +76,7 @@ class Calls:
         channel = made.get("id") if isinstance(made, dict) else None
         if not isinstance(channel, str):
             return None
-        found = await self.sent("POST", "/channels/{channel_id}/messages", dict(body), channel_id=channel)
+        found = await send(int(channel))
         if isinstance(found, Refused) and found.kind == "final":
             return None
         if not isinstance(found, Sent):

@@ -45,12 +45,13 @@ def message(view: View) -> dict[str, Json]:
 def elsewhere(body: dict[str, Json], channel: int) -> dict[str, Json]:
     """A message that could not be shown in its channel: a text says where it belongs."""
     content = body.get("content")
-    return {**body, "content": f"-# <#{channel}>\n{content}"} if isinstance(content, str) else body
+    words = {"content": f"-# <#{channel}>\n{content}".rstrip()} if isinstance(content, str) else {}
+    return {name: value for name, value in body.items() if name != "message_reference"} | words
 
 
 def card(view: View) -> dict[str, Json]:
     """Make what a card shows, for a new message and for an edit."""
-    asked = person(view)
+    asked = person(view.asks)
     pings: list[Json] = [asked] if asked is not None else []
     return {"components": _components(view), "allowed_mentions": {"parse": [], "users": pings}}
 
@@ -69,14 +70,14 @@ def measure(view: View) -> int:
 
 def text(view: View) -> str:
     """All that a view says, in Discord's markup."""
-    asked = person(view)
+    asked = person(view.asks)
     head = [f"<@{asked}>"] if asked is not None else []
     return "\n".join([*head, *(_block(block, plain=view.plain) for block in view.blocks if block.text.strip())])
 
 
-def person(view: View) -> str | None:
+def person(asks: str | None) -> str | None:
     """Whom a view is addressed to, as Discord's own id."""
-    asked = view.asks or ""
+    asked = asks or ""
     return asked.removeprefix("dc:") if re.fullmatch(r"dc:\d{1,20}", asked) else None
 
 

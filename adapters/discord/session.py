@@ -71,7 +71,8 @@ class Bot(discord.Client):
     """The library's client. up: tells whether the gateway talks to us; changed: set with each event,
     and when the session begins or ends.
 
-    direct: channels of which an event said that they are direct chats. served: it was up once.
+    direct: channels of which an event said that they are direct chats. left: those of servers that are not there any
+    more. served: it was up once.
     """
 
     def __init__(self, ears: Ears, silence: float = 60.0, pauses: Pauses = PAUSES) -> None:
@@ -90,6 +91,7 @@ class Bot(discord.Client):
         self.up = self.served = False
         self.reads_content = False
         self.direct: set[int] = set()
+        self.left: set[int] = set()
         self.changed = asyncio.Event()
 
     async def setup_hook(self) -> None:
@@ -124,6 +126,14 @@ class Bot(discord.Client):
     async def on_disconnect(self) -> None:
         """The socket closed."""
         self._turn(up=False)
+
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        """The bot is in a server no more."""
+        self.left.update(channel.id for channel in guild.channels)
+
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """A channel is there no more."""
+        self.left.add(channel.id)
 
     async def on_interaction(self, interaction: discord.Interaction) -> None:
         """Hand on."""
@@ -200,6 +210,7 @@ class Session:
         tries = 0
         while True:
             bot = Bot(self._ears, self._settings.silence, self._pauses)
+            bot.left |= self.bot.left if self.bot is not None else set()
             refused: NotLetIn | None = None
             try:
                 await self._live(bot, first)

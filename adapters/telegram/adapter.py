@@ -210,7 +210,7 @@ class Telegram:
         at = spot(place)
         await self._bot.send_chat_action(at.chat, ChatAction.TYPING, message_thread_id=at.thread)
 
-    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str, asks: str | None = None) -> Outcome:
         """Send a file: a picture as one that is seen at once, everything else as it is."""
 
         async def picture(bot: Wire, at: Spot) -> str:

@@ -139,7 +139,7 @@ class Outpost:
     async def typing(self, place: str) -> None:
         """Nobody sees who types there."""
 
-    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str, asks: str | None = None) -> Outcome:
         return Refused("final", "the outpost takes no files")
 
     async def _call(self, words: Mapping[str, object]) -> Outcome:

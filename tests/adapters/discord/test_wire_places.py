@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from adapters.discord.adapter import LIMITS
 from core.agent import Run
 from core.life.event import Reply
@@ -113,3 +115,46 @@ async def test_where_the_bot_was_removed_questions_are_answered_elsewhere_and_ot
             return (await wire.run(thread)).state == "completed"
 
         await wait_until(completed)
+
+
+async def tells_and_asks(run: Run, message: str) -> str:
+    """Wait for a go, then hand over a file and ask something long."""
+    await run.ask("Ready?")
+    await run.attach(b"all that happened", "log.txt")
+    await run.confirm("May I?", tool="shell", arguments={"command": "echo " + "x" * 6_000})
+    return "Ran."
+
+
+@pytest.mark.parametrize("what", ["a locked thread", "a channel that was forbidden", "a server that was left"])
+async def test_what_a_place_never_takes_comes_to_its_person_directly(redis_url: str, tmp_path: Path, what: str) -> None:
+    """Files, long questions in several messages, their ends and what is said: with a word on where it belongs."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.threads = what == "a locked thread"
+        await wire.restart()
+        wire.hire(tells_and_asks)
+        room = wire.room()
+        guild = room.guild
+        assert guild is not None
+        wire.ann.says(room, f"{wire.there.mention} go")
+        if wire.threads:
+            await wait_until(lambda: wire.there.threads(room))
+        place = wire.there.threads(room)[0] if wire.threads else room
+        await wire.card("Ready?", place)
+        await wait_until(lambda: "answer" in wire.there.commands)
+        (request,) = (await wire.broker.pending(Person(id=f"dc:{wire.ann.id}"))).requests
+        match what:
+            case "a locked thread":
+                wire.there.archive(place, locked=True)
+            case "a channel that was forbidden":
+                wire.there.deny(room, "send_messages")
+            case _:
+                wire.there.kick(guild)
+        wire.ann.slash(wire.ann.dm, "answer", id=request.id, text="go")
+        card = await wire.card("Open until")
+        direct = wire.there.ours(wire.ann.dm)
+        assert [file.content for one in direct for file in one.attachments] == [b"all that happened"]
+        assert next(one for one in direct if one.attachments).text == f"-# <#{place.id}>"
+        assert "".join(plain(one) for one in direct).count("x") > 6_000
+        wire.ann.presses(card, "Approve")
+        await wire.final(card, "Approved by Ann on Discord")
+        await wire.says("Ran.")

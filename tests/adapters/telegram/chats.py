@@ -267,7 +267,7 @@ class TelegramConnection(FakePlatform):
         await self._inner.typing(self._on.there(place))
         self.chats.typed[place] += 1
 
-    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str, asks: str | None = None) -> Outcome:
         async def accept() -> Outcome:
             found = await self._inner.upload(self._on.there(place), name, content, nonce=nonce)
             return self._told(found, place)
