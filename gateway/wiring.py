@@ -103,6 +103,7 @@ def pace(settings: Settings) -> Pace:
         terminate=settings.stop_terminate,
         kill=settings.stop_kill,
         verify=0.0,
+        grace=settings.stop_grace,
     )
 
 

@@ -45,13 +45,15 @@ class Front(FakePlatform):
         async with asyncio.timeout(30):
             await ready.wait()
 
-    async def kill(self) -> None:
-        """End the process as the kernel does; what it was about to be told, it never hears."""
+    async def kill(self, *, hard: bool = True) -> None:
+        """End the process as the kernel does, or in order; what it was about to be told, it never hears."""
         if self._process is None:
             return
+        assert self._process.stdin is not None
         with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
-        await self._process.wait()
+            self._process.kill() if hard else self._process.stdin.close()
+        async with asyncio.timeout(30):
+            await self._process.wait()
         self._process = None
         for task in (self._reading, *self._calls):
             task.cancel()

@@ -10,9 +10,13 @@ import pytest
 import pytest_asyncio
 
 from core.model import Json
+from core.people import OWNER
 from tests.adapters.web.place import heard
+from tests.contract.bench import wide
 from tests.faults.acted import ASKS
 from tests.faults.chaos import breathe
+from tests.faults.fronts import front
+from tests.faults.web_server import Process
 from tests.faults.world import LIMIT, Case, World, world
 from tests.proves import proves
 from tests.redis_server import say
@@ -465,3 +469,54 @@ async def test_an_answer_at_either_web_resumes_the_run_and_every_page_sees_it(it
                 assert (await heard(page, "request.closed"))["outcome"] == "accepted"
                 assert (await heard(page, "run.completed"))["run"] == case.run
         assert case.target == [case.folder.name]
+
+
+# ── a new release ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_rolling_restart_of_every_role_loses_and_doubles_nothing(it: World, tmp_path: Path) -> None:
+    """Two webs, two workers, a front end: one after the other ends in order and starts, under runs of every kind."""
+    second = Process(("gateway", "worker"), it.roles["one"].env)
+    chats = wide()
+    async with front(chats, f"unix://{it.store.socket}", tmp_path) as shown:
+        try:
+            await second.start()
+            working = [await it.say("wait") for _ in range(2)]
+            acted = [await it.waits("then") for _ in range(2)]
+            parked = [await it.waits("act") for _ in range(6)]
+            (tmp_path / "chat").mkdir()
+            there = Case(it, tmp_path / "chat")
+            await shown.say(OWNER, "fa-7", f"act {there.folder}")
+            await wait_until(lambda: chats.cards("fa-7"), LIMIT)
+            for case in working:
+                await case.came()
+            for case, request in acted:
+                await it.one.post(f"/v1/requests/{request}/answer", YES)
+                await case.came()
+            roles = [it.worker, it.roles["one"], second, it.roles["two"]]
+            for number, role in enumerate(roles):
+                web = it.two if role is it.roles["one"] else it.one
+                role.send(signal.SIGTERM)
+                await web.post(f"/v1/requests/{parked[number][1]}/answer", YES)  # while it ends
+                new = await it.say("wait", by=web)
+                new.open()
+                working.append(new)
+                await role.again(hard=False)
+            pressing = chats.cards("fa-7")[-1]
+            await shown.kill(hard=False)
+            await shown.start()
+            assert (await shown.press(OWNER, pressing, "Approve")).text == "Accepted."
+            for _, request in parked[len(roles) :]:
+                await it.two.post(f"/v1/requests/{request}/answer", YES)
+            for case in (*working, *(case for case, _ in acted)):
+                case.open()
+            for case in (*working, *(case for case, _ in acted), *(case for case, _ in parked)):
+                await case.until("completed")
+            for case, _ in (*acted, *parked):
+                assert case.target == [case.folder.name]
+            for case in working:
+                assert await case.answers() == ["waited"]
+            await wait_until(lambda: there.target == ["chat"] and not chats.cards("fa-7"), LIMIT)
+            await wait_until(lambda: chats.texts("fa-7").count("chat done") == 1, LIMIT)
+        finally:
+            await second.kill()
