@@ -16,6 +16,7 @@ from adapters.outcomes import Clock, outcome, said
 from adapters.platform import Block, Button, Limits, Prompt, Tone, View
 from adapters.text import clip
 from core.card import Card
+from core.life.words import is_only_secret
 from core.model import Run
 from core.press import Verb, payload
 from core.question import (
@@ -52,6 +53,7 @@ class Sight:
 
     link: the address of the request's page on the dashboard, when there is a public one. clock: milliseconds → "13:05".
     private: a one-to-one place. whole: the subject can be shown as a whole here. person: whose reply is wanted.
+    written: a secret may be written here, because there is no page that it could be given on.
     """
 
     limits: Limits
@@ -60,6 +62,7 @@ class Sight:
     link: str | None = None
     whole: bool = True
     person: str | None = None
+    written: bool = False
 
 
 # ── requests ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -293,6 +296,9 @@ def _secret(request: Request, sight: Sight) -> View:
         words = f"Give the secret “{name}” by the button. Do not write it here."
         give = _button("Enter it here…", request.id, "give", "yes")
         return View(blocks=(Block(kind="state", text=words),), rows=((give,),))
+    if sight.written and is_only_secret(request):
+        words = f"Write the secret “{name}” as your next message: it is taken sealed, and deleted here at once."
+        return View(blocks=(Block(kind="state", text=words),), prompt=Prompt(placeholder=clip(name, 60)))
     if sight.link is None or not sight.limits.links:
         words = f"Give the secret “{name}” on the dashboard, under pending. Do not write it here."
         return View(blocks=(Block(kind="state", text=words),))

@@ -18,7 +18,7 @@ from adapters.doors import Doors, Open
 from adapters.finds import Finds
 from adapters.forms import CODE, Filled, Filling, Forms
 from adapters.home import Place, home
-from adapters.outcomes import NOT_YOURS, Notice, notice, pressed, refused
+from adapters.outcomes import NOT_YOURS, Notice, is_secret, notice, pressed, refused
 from adapters.platform import Platform
 from adapters.relay import Relay
 from adapters.shows import Shows, withdrawn
@@ -52,7 +52,7 @@ class Desk:
     """What a platform folder brings its events to, for as long as the context lasts.
 
     agents: names, the default first. doors: who is let in. patience: seconds that a press is waited for before it is
-    answered without its outcome. files: None where no files are taken. proofs: who checks one-time codes.
+    answered without its outcome. files: None for none. proofs: checks one-time codes. written: takes secrets in.
     """
 
     def __init__(
@@ -66,7 +66,9 @@ class Desk:
         files: FileStore | None = None,
         patience: float = 0.8,
         proofs: proving.Proofs | None = None,
+        written: bool = False,
     ) -> None:
+        self._written = written
         self._proofs = proofs
         self._broker = broker
         self._platform = platform
@@ -118,7 +120,7 @@ class Desk:
         if isinstance(who, Notice):
             return await self._turned_away(place, key, who, person, message)
         said = await self._said(place, text, who, key, reply_to, files)
-        if isinstance(said, Refusal) and said.code == "secret":
+        if is_secret(said):
             self._relay.remove(place, message)
         answer = NO_LINKS if links else await self._answer(place, said, who)
         if answer is not None and await self._first(place, key):
@@ -254,7 +256,13 @@ class Desk:
             edited=edited,
             agents=self._agents,
         )
-        return await proving.said(self._broker, self._proofs, event)
+        said = await proving.said(self._broker, self._proofs, event)
+        asked = said.standing.get("asked") if isinstance(said, Refusal) and private and self._written else None
+        if not isinstance(asked, str) or edited or files:
+            return said
+        secret = await self._broker.safe.written(event, asked)
+        given = secret if isinstance(secret, Refusal) else await self._broker.said(secret)
+        return Refusal("secret", f"{given.text}; this message was not kept") if isinstance(given, Refusal) else given
 
     async def decide(
         self, place: str, message: str | None, payload: str, person: Person, *, key: str, values: Filled | None = None
@@ -304,6 +312,8 @@ class Desk:
                 return await self._shows.which(person, [id for id in open if isinstance(id, str)])
             case Sent(steer=False):
                 return await self._shows.started()
+            case Answered() if is_secret(said):
+                return Notice(text="Received, and sealed. Your message is deleted here.")
             case Answered(repeat=False) | Sent():
                 return None
             case _:

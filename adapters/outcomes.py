@@ -11,6 +11,7 @@ from adapters.platform import Button, Form
 from adapters.text import clip
 from core.life.decision import Refusal
 from core.life.result import Answered, Changed, Kept, Opened, Result, Resumed, Sent, Stopped, Told
+from core.life.sealing import handle_of
 from core.model import Cause, Json, Run, Value
 from core.press import payload
 from core.question import (
@@ -198,6 +199,14 @@ def notice(result: Result | Refusal, most: int = 200) -> Notice | None:
             return Notice(text="Accepted.")
         case _:
             return None
+
+
+def is_secret(said: Result | Refusal) -> bool:
+    """Tell whether what was said was meant as a secret, so that it must not stay in the chat."""
+    if isinstance(said, Refusal):
+        return said.code == "secret"
+    values = said.answer.values if isinstance(said, Answered) and isinstance(said.answer, Accepted) else {}
+    return any(handle_of(value) is not None for value in values.values())
 
 
 def _stopped(result: Stopped) -> str:

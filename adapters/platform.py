@@ -209,9 +209,10 @@ class Limits(Value):
     to a press. edit_gap: seconds between two streaming edits of a message. draft_gap: the same for drafts, which a
     private chat shows while a text is written; None where there are none. typing_every: seconds, 0 for none. repeats:
     it recognises a send that is repeated under the same nonce. whispers: it can show something to one person of a
-    group. menu_max: choices of a menu, 0 for no menus. form_max: questions of a form, 0 for no forms. accept: kinds of
-    fields that can be answered there, none named: all; a question of another kind is not shown there. send_timeout:
-    seconds after which a call counts as unclear.
+    group. takes_secrets: what a person writes in a one-to-one chat can be deleted for both sides at once. menu_max:
+    choices of a menu, 0 for no menus. form_max: questions of a form, 0 for no forms. accept: kinds of fields that can
+    be answered there, none named: all; a question of another kind is not shown there. send_timeout: seconds after which
+    a call counts as unclear.
     """
 
     text_max: int
@@ -229,6 +230,7 @@ class Limits(Value):
     typing_every: float = 4.0
     repeats: bool = False
     whispers: bool = False
+    takes_secrets: bool = False
     menu_max: int = 0
     form_max: int = 0
     accept: tuple[Accepts, ...] = ()

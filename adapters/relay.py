@@ -50,7 +50,7 @@ def utc(ms: int) -> str:
 class Relay:
     """What brings cards and texts to one platform, for as long as the context lasts.
 
-    may_send: whether this process holds the platform now. link, ticket, serves: `Showing`.
+    may_send: whether this process holds the platform now. link, ticket, serves, written: `Showing`.
     look: seconds between two looks at most. quiet: seconds that a run may work before it gets a status card.
     """
 
@@ -67,6 +67,7 @@ class Relay:
         may_send: Callable[[], bool] = lambda: True,
         look: float = 2.0,
         quiet: float = 1.5,
+        written: bool = False,
     ) -> None:
         self._broker = broker
         self._platform = platform
@@ -94,6 +95,7 @@ class Relay:
             clock=clock,
             again=self._again,
             writing=self._on_card,
+            written=written,
         )
 
     async def __aenter__(self) -> Self:

@@ -57,7 +57,8 @@ class Showing:
 
     link: where a request stands on the dashboard, None without a public address. ticket: the one-time address at which
     one person gives the secret that a request asks for. again: called with the seconds
-    after which something owed is due again. serves: what may be shown. writing: what a run is writing now.
+    after which something owed is due again. serves: what may be shown. writing: what a run is writing now. written:
+    whether secrets are taken from one-to-one chats.
     """
 
     def __init__(
@@ -72,7 +73,9 @@ class Showing:
         writing: Callable[[str], Writing],
         ticket: Ticket | None = None,
         serves: Serves | None = None,
+        written: bool = False,
     ) -> None:
+        self._written = written
         self._serves = serves
         self._ticket = ticket
         self._people = People(broker)
@@ -247,7 +250,8 @@ class Showing:
         if secret and private and request.state == "open" and conversation is not None and self._ticket is not None:
             link = await self._ticket(request.id, conversation.owner)
         asked = None if private or starter is None else await self._people.account(starter, prefix(card.place))
-        return Sight(self._sending.limits, private, self._clock, link, person=asked)
+        written = private and self._written
+        return Sight(self._sending.limits, private, self._clock, link, person=asked, written=written)
 
     async def _request(self, id: str) -> Request | None:
         at = self._broker.store.partition(id)

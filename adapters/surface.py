@@ -72,6 +72,7 @@ class Surface:
         self._failed: str | None = None
         self._served = False
         self._sole = Sole(broker, hold_of(platform.prefix), span=span, note=lambda: self.trouble() or "")
+        written = platform.limits.takes_secrets and link("") is None
         self.serving = asyncio.Event()
         self.relay = Relay(
             broker,
@@ -84,9 +85,18 @@ class Surface:
             may_send=self._sole.held,
             look=look,
             quiet=quiet,
+            written=written,
         )
         self.desk = Desk(
-            broker, platform, self.relay, agents=agents, doors=doors, files=files, patience=patience, proofs=proofs
+            broker,
+            platform,
+            self.relay,
+            agents=agents,
+            doors=doors,
+            files=files,
+            patience=patience,
+            proofs=proofs,
+            written=written,
         )
 
     def trouble(self) -> str | None:

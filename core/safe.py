@@ -12,14 +12,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import SecretStr
 
 from core.commit import Committer
 from core.life import request as rules
 from core.life.decision import Refusal
-from core.life.event import Reply
+from core.life.event import Reply, Said
 from core.life.result import Answered
 from core.looks import Looks
 from core.model import Json, Person, Run, Value, fresh, partition_of
@@ -108,6 +108,23 @@ class Safe:
         if not isinstance(told, Refusal):
             await self._remember(fields, gift, run, values, vault)
         return told
+
+    async def written(self, event: Said, id: str) -> Said | Refusal:
+        """Seal what a person wrote to a request that asks for a secret: the event that answers it holds no text."""
+        found, vault = await self._asked(id, event.person), self.vault
+        if found is None:
+            return rules.UNKNOWN
+        if vault is None:
+            return NO_VAULT
+        request, run = found
+        value = SecretStr(event.text.strip())
+        bad = _problem(secret_fields(request), {one.id: value for one in secret_fields(request)})
+        if bad is not None:
+            return bad
+        handle = fresh("y", partition_of(run.id))
+        sealed = {handle: vault.seal(value.get_secret_value(), _place(run.root, handle))}
+        await self._note(vault)
+        return replace(event, text="", reply_to=None, secret=id, sealed=sealed)
 
     async def offered(self, request: Request, person: Person) -> list[Offer]:
         """What the vault holds for the secret fields of a request, for this person and the agent that asks."""

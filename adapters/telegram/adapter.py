@@ -54,6 +54,7 @@ class Telegram:
             notice_max=200,
             edit_gap=settings.edit_gap,
             draft_gap=settings.draft_gap,
+            takes_secrets=True,
             typing_every=4.0,
             send_timeout=settings.send_timeout,
         )

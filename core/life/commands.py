@@ -44,6 +44,8 @@ def parse(text: str) -> tuple[str, str] | None:
 
 def aimed(e: Said) -> str | None:
     """Tell which request, or run, a text names: by a command, or as the reply to its card."""
+    if e.secret is not None:
+        return e.secret
     parsed = parse(e.text) if not e.edited else None
     if parsed is not None:
         return _first(parsed[1])[0].casefold() if parsed[0] in ON_REQUEST | ON_RUN else None

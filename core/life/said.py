@@ -2,7 +2,7 @@
 
     a known command            acts as a command, also while a question is open (words.py)
     a reply to a card          answers that request, also a closed one ("already answered …")
-    private, a secret open     never stored as text
+    private, a secret open     never stored as text; sealed, it answers the only request that asks for one
     private, a question open   its answer, or a word on how to answer; nothing is consumed
     a run queued or working    steers it
     otherwise                  starts a run (behind one that is stopping, beside one that waits or is paused)
@@ -26,9 +26,9 @@ from core.life.result import Answered, Forestalled, Result, Resumed, Sent, Told
 from core.life.rights import asked_of, lacks
 from core.life.run import cancel_now
 from core.life.start import new_run
-from core.life.words import text_answer, without_code, word_answer
+from core.life.words import NOT_KEPT, is_only_secret, text_answer, without_code, word_answer
 from core.model import TERMINAL, Conversation, Json, Origin, Run, Step, digest
-from core.question import Request
+from core.question import Accepted, Request
 
 
 def said(d: Draft, e: Said) -> Result | Refusal:
@@ -46,6 +46,8 @@ def said(d: Draft, e: Said) -> Result | Refusal:
     before = said_before(d, e.key, e.person, mark(e))
     if before is not None and before != FORESTALLED:
         return before
+    if e.secret is not None:
+        return _secret(d, e, e.secret)
     result = _route(d, e, conversation, new=new, forestalled=before == FORESTALLED)
     if not isinstance(result, Refusal | Told):
         remember_said(d, e.key, e.person, result, mark(e))
@@ -121,6 +123,8 @@ def elsewhere(d: Draft, e: Said) -> Result | Refusal:
     before = said_before(d, e.key, e.person, mark(e))
     if before is not None and before != FORESTALLED:
         return before
+    if e.secret is not None:
+        return _secret(d, e, e.secret)
     parsed = parse(e.text)
     result = command(d, e, None, *parsed) if parsed is not None else _to_card(d, e, e.reply_to or "")
     if not isinstance(result, Refusal | Told):
@@ -133,6 +137,27 @@ def mark(e: Said) -> str:
     return digest("said", [e.text, e.conversation, e.pending_task, e.reply_to])
 
 
+def _secret(d: Draft, e: Said, id: str) -> Answered | Refusal:
+    """A secret was written where only its person and we read: its sealed value is the answer, its text is nowhere.
+
+    What came of it is kept under the key without a mark, for that would be a digest of the text.
+    """
+    request = d.request(id)
+    if request is None or not e.private or not is_only_secret(request):
+        return Refusal("secret", NOT_KEPT)
+    value: Json = {"secret": next(iter(e.sealed), "")}
+    answer = Accepted(values={request.question.fields[0].id: value})
+    told = reply(d, Reply(id, answer, e.person, _via(e), None, sealed=e.sealed))
+    if isinstance(told, Answered):
+        remember_said(d, e.key, e.person, told)
+    return told
+
+
+def _unkept(request: Request) -> Refusal:
+    """A text came where a secret is asked for. asked: the request that a private place may give it to, sealed."""
+    return Refusal("secret", NOT_KEPT, {"asked": request.id} if is_only_secret(request) else {})
+
+
 def _to_card(d: Draft, e: Said, id: str) -> Answered | Refusal:
     request = asked_of(d, e, id)
     if isinstance(request, Refusal):
@@ -142,7 +167,7 @@ def _to_card(d: Draft, e: Said, id: str) -> Answered | Refusal:
     text, proof = _proved(e, request)
     answer = text_answer(request, text)
     if isinstance(answer, Refusal) and request.state == "open":
-        return answer
+        return _unkept(request) if answer.code == "secret" else answer
     sent = word_answer(request, text) if isinstance(answer, Refusal) else answer
     return reply(d, Reply(id, sent, e.person, _via(e), None, proof=proof))
 
@@ -160,7 +185,7 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
         return refused
     found = [request for id in conversation.open if (request := d.request(id)) is not None]
     if any(field.kind == "secret" for request in found for field in request.question.fields):
-        return Refusal("secret", "a secret is asked for: give it on its one-time page, this message was not kept")
+        return _unkept(found[0]) if len(found) == 1 else Refusal("secret", NOT_KEPT)
     if len(found) == 1 and len(found[0].question.fields) > 1 and e.origin in found[0].cards:
         return fill(d, Fill(found[0].id, e.text, e.person, _via(e), e.origin, e.key))
     texts = [r for r in found if len(r.question.fields) == 1 and r.question.fields[0].kind == "text"]

@@ -20,6 +20,7 @@ from core.question import (
     TextField,
 )
 
+NOT_KEPT = "a secret is given as its card says, this message was not kept"
 YES = frozenset({"yes", "y", "ok", "approve"})
 NO = frozenset({"no", "n", "deny"})
 
@@ -31,13 +32,18 @@ def text_answer(request: Request, text: str) -> Accepted | Declined | Refusal:
     field = request.question.fields[0]
     match field:
         case SecretField():
-            return Refusal("secret", "a secret is given on its one-time page, this message was not kept")
+            return Refusal("secret", NOT_KEPT)
         case TextField():
             return Accepted(values={field.id: text})
         case ConfirmField():
             return _confirm(request, field, text)
         case ChoiceField():
             return _choice(request, field, text)
+
+
+def is_only_secret(request: Request) -> bool:
+    """Tell whether a request asks for one secret and nothing else."""
+    return [field.kind for field in request.question.fields] == ["secret"]
 
 
 def without_code(text: str) -> str:
@@ -50,7 +56,7 @@ def field_answer(request: Request, field: AnyField, text: str) -> Json | Refusal
     """Read a person's text as the value of one field of a form."""
     match field:
         case SecretField():
-            return Refusal("secret", "a secret is given on its one-time page, this message was not kept")
+            return Refusal("secret", NOT_KEPT)
         case TextField():
             return text
         case ConfirmField():
