@@ -1,13 +1,17 @@
 """Killed workers: what they held goes on in the next one, once.
 
-A worker is a process of its own, `python -m bench.crash URL LEASE`. What its agents do is pushed to a list in Redis.
+A worker is a process of its own, `python -m bench.crash URL LEASE HOT`. What its agents do is pushed to a list in Redis.
 """
 
 import asyncio
+import os
+import signal
 import sys
 import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import uvloop
@@ -17,6 +21,7 @@ from bench.ground import private_server
 from bench.table import Ground, Row, measurement
 from core.agent import Agent, Run, agent
 from core.broker import Broker, open_broker
+from core.errors import StoreError
 from core.lease import Lease
 from core.life.event import Reply, Said
 from core.life.result import Answered, Sent
@@ -25,6 +30,7 @@ from core.pace import Pace
 from core.question import Accepted
 from core.sweeper import Sweeper
 from core.worker import Worker
+from gateway.embedded import EmbeddedRedis
 
 LEASE = 2.0
 LIMIT = 15.0
@@ -50,6 +56,38 @@ def killed_workers(ground: Ground) -> list[Row]:
         Row("effects beside the one", crashes.effects - 1, "", target=0),
         Row(f"killed at work, lease {LEASE:g} s: at work again", crashes.working_ms, "ms", target=LEASE * 1000 + 500),
     ]
+
+
+@measurement
+def everything_down(ground: Ground) -> list[Row]:
+    """The worker that holds a question is killed, the answer is accepted, then Redis is killed; all of it comes back."""
+    del ground
+    with TemporaryDirectory(prefix="sayso-bench-") as folder:
+        ms, effects = uvloop.run(_outage(Path(folder)))
+    return [
+        Row(f"answered while down, lease {LEASE:g} s: effect, all back", ms, "ms", target=LEASE * 1000 + 500),
+        Row("effects beside the one, all back", effects - 1, "", target=0),
+    ]
+
+
+async def _outage(folder: Path) -> tuple[float, int]:
+    async with EmbeddedRedis(folder / "data", "always") as redis, open_broker(redis.url, name="bench") as broker:
+        async with _worker(redis.url, hot=60.0) as first:
+            await _say(broker, "asks")
+            request = await _parked(broker, held=True)
+            first.kill()
+            await first.wait()
+        answered = await broker.answer(Reply(request, Accepted(values={"text": "yes"}), PERSON, "chat"))
+        assert isinstance(answered, Answered), answered
+        told = await broker.store.link.call("INFO", "server")
+        assert isinstance(told, bytes)
+        os.kill(int(told.partition(b"process_id:")[2].partition(b"\r")[0]), signal.SIGKILL)
+        async with _worker(redis.url, hot=60.0):
+            back = time.monotonic()
+            await _effects(broker, 1)
+            took = time.monotonic() - back
+            await asyncio.sleep(1.0)
+            return took * 1000, await _count(broker)
 
 
 async def _kill(url: str) -> Crashes:
@@ -85,13 +123,13 @@ async def _say(broker: Broker, to: str) -> None:
     assert isinstance(sent, Sent), sent
 
 
-async def _parked(broker: Broker) -> str:
-    """Wait for a question whose run nobody holds."""
+async def _parked(broker: Broker, *, held: bool = False) -> str:
+    """Wait for a question whose run nobody holds, or somebody does."""
     async with asyncio.timeout(LIMIT):
         while True:
             for request in (await broker.pending(PERSON)).requests:
                 run = await broker.peek(request.run)
-                if run is not None and run.agent == "asks" and run.turn is None:
+                if run is not None and run.agent == "asks" and (run.turn is not None) == held:
                     return request.id
             await asyncio.sleep(0.01)
 
@@ -104,14 +142,15 @@ async def _count(broker: Broker) -> int:
 async def _effects(broker: Broker, count: int) -> None:
     async with asyncio.timeout(LIMIT):
         while True:
-            if await _count(broker) >= count:
-                return
+            with suppress(StoreError):
+                if await _count(broker) >= count:
+                    return
             await asyncio.sleep(0.002)
 
 
 @asynccontextmanager
-async def _worker(url: str) -> AsyncGenerator[asyncio.subprocess.Process]:
-    words = ("-m", "bench.crash", url, str(LEASE))
+async def _worker(url: str, hot: float = 0.0) -> AsyncGenerator[asyncio.subprocess.Process]:
+    words = ("-m", "bench.crash", url, str(LEASE), str(hot))
     made = await asyncio.create_subprocess_exec(sys.executable, *words, stdout=asyncio.subprocess.PIPE)
     assert made.stdout
     try:
@@ -123,7 +162,7 @@ async def _worker(url: str) -> AsyncGenerator[asyncio.subprocess.Process]:
         await made.wait()
 
 
-async def work(url: str, span: float) -> None:
+async def work(url: str, span: float, hot: float) -> None:
     """Be a worker whose agents leave a mark."""
     async with open_broker(url, name="bench-worker") as broker:
 
@@ -147,7 +186,7 @@ async def work(url: str, span: float) -> None:
         async with (
             Lease(broker, "worker", span=span, prefixes=("chat-",)) as lease,
             Sweeper(broker, span=1.0),
-            Worker(broker, lease, agents.__getitem__, pace=Pace(hot=0.0)),
+            Worker(broker, lease, agents.__getitem__, pace=Pace(hot=hot)),
         ):
             sys.stdout.write("ready\n")
             sys.stdout.flush()
@@ -155,4 +194,4 @@ async def work(url: str, span: float) -> None:
 
 
 if __name__ == "__main__":
-    uvloop.run(work(sys.argv[1], float(sys.argv[2])))
+    uvloop.run(work(sys.argv[1], float(sys.argv[2]), float(sys.argv[3])))
