@@ -135,7 +135,7 @@ class Run(Value):
     fence rises with every takeover, halt with every stop intent; both are kept beside the text, for the guards.
     secrets: handles of values that people gave and that are sealed to it.
     requests: open, withdrawn, and answered but not yet delivered ones; past: the last of those delivered.
-    unproved: turns whose end is not proved.
+    unproved: turns whose end is not proved. deliver_to: where its questions are shown instead of at its origin.
     attempts: how often its worker was lost; retry_ms: before this moment it is not tried again.
     """
 
@@ -180,6 +180,7 @@ class Run(Value):
     urgent: bool = False
     rev: int = 0
     card: str | None = None
+    deliver_to: str | None = None
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 

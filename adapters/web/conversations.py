@@ -83,6 +83,11 @@ class Send(BaseModel):
     reply_to: str | None = Field(default=None, description="the request that is answered by this text")
     attachments: list[str] = Field(default_factory=list[str], max_length=20)
     key: str | None = Field(default=None, description="as the header Idempotency-Key")
+    deliver_to: str | None = Field(
+        default=None,
+        description="a chat, as tg-42: where the questions of a run that this starts are shown",
+        max_length=200,
+    )
 
 
 @router.post(
@@ -117,6 +122,7 @@ async def send(body: Send, web: Parts, who: Sender, key: Key) -> Result:
         conversation=conversation.id if conversation is not None else None,
         pending_task=None if body.pending_task is None else known_id(body.pending_task, "run"),
         rights=frozenset(right for right in RIGHTS if right in who.scopes),
+        deliver_to=body.deliver_to.strip() if body.deliver_to is not None else None,
     )
     return kept(await proving.said(web.broker, web.accounts, said))
 

@@ -12,7 +12,7 @@ The dashboard reads the state itself and is owed nothing. Source: DESIGN section
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from core.life.decision import Hint, Owe, Settle, Write
 from core.model import TERMINAL, Conversation, Run
@@ -124,3 +124,19 @@ def _origin(d: Draft, conversation: str) -> str | None:
     if isinstance(found, Conversation):
         return found.origin
     return d.origin_of.get(conversation)
+
+
+def lists(conversation: Conversation | None) -> dict[tuple[Literal["mine", "pending"], str], None]:
+    """Whose lists name a conversation: of all who may see it; while something is not settled, its front end's too."""
+    if conversation is None or conversation.deleted:
+        return {}
+    found: dict[tuple[Literal["mine", "pending"], str], None] = {}
+    people = () if conversation.private else conversation.people
+    for person in (conversation.owner.id, *people):
+        found["mine", person] = None
+        if conversation.unsettled:
+            found["pending", person] = None
+    where = prefix(conversation.origin)
+    if conversation.unsettled and where != "chat":
+        found["pending", where] = None
+    return found

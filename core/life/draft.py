@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 
 from core.card import Card, Posted
 from core.frozen import Frozen
-from core.life.debt import indebt, prefix
+from core.life.debt import indebt, lists
 from core.life.decision import (
     FAR,
     Decision,
@@ -322,22 +322,6 @@ def _follow(draft: Draft, before: Conversation | None, after: Conversation | Non
         draft.want(Rest("conversation", some.id, wake=True))
     if not is_ and after is not None and not after.deleted:
         draft.want(Rest("conversation", some.id))
-    old_lists, lists = _lists(before), _lists(after)
-    draft.want(*(Settle(index, some.id, of=of) for index, of in old_lists if (index, of) not in lists))
-    draft.want(*(Owe(index, some.id, draft.now, of=of) for index, of in lists if (index, of) not in old_lists))
-
-
-def _lists(conversation: Conversation | None) -> dict[tuple[Literal["mine", "pending"], str], None]:
-    """Whose lists name a conversation: of all who may see it; while something is not settled, its front end's too."""
-    if conversation is None or conversation.deleted:
-        return {}
-    found: dict[tuple[Literal["mine", "pending"], str], None] = {}
-    people = () if conversation.private else conversation.people
-    for person in (conversation.owner.id, *people):
-        found["mine", person] = None
-        if conversation.unsettled:
-            found["pending", person] = None
-    where = prefix(conversation.origin)
-    if conversation.unsettled and where != "chat":
-        found["pending", where] = None
-    return found
+    left, there = lists(before), lists(after)
+    draft.want(*(Settle(index, some.id, of=of) for index, of in left if (index, of) not in there))
+    draft.want(*(Owe(index, some.id, draft.now, of=of) for index, of in there if (index, of) not in left))

@@ -21,6 +21,7 @@ class Said:
     agent: whom a new conversation is with; with_agent: whom this text is for. agents: what `/agent` chooses from.
     people: who may talk in a group, as of now. rights: a token may lack some; `proof`: its last word was a good code.
     secret: the request that asks for the secret that was written, without its text; sealed: handle → sealed value.
+    deliver_to: the place where the questions of a run that this starts are shown, if not here.
     """
 
     origin: str
@@ -40,6 +41,7 @@ class Said:
     rights: frozenset[Literal["answer", "run", "proof"]] = frozenset({"answer", "run"})
     secret: str | None = None
     sealed: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    deliver_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

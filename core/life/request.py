@@ -83,13 +83,13 @@ def _open(
         id=d.ids("q"),
         run=run.id,
         conversation=conversation.id,
-        origin=run.origin,
+        origin=run.deliver_to or run.origin,
         step=e.key,
         question=question,
         digest=name,
         replaces=e.replaces,
         created_ms=d.now,
-        surface=gate(d, question, run.origin, *question.copies),
+        surface=gate(d, question, run.deliver_to or run.origin, *question.copies),
         ours=e.ours,
     )
     text = question.as_json()

@@ -20,7 +20,7 @@ from core.life.event import Broke, Ended, Finish, Free, Stop
 from core.life.leak import proved
 from core.life.memory import recall, remember
 from core.life.result import Changed, Stopped
-from core.life.start import new_run
+from core.life.start import next_run
 from core.model import DISCARDING, TERMINAL, Cause, Conversation, Person, Run, Turn
 from core.question import Cancelled
 
@@ -89,10 +89,7 @@ def finish(d: Draft, e: Finish) -> Changed | Refusal:
     else:
         d.tell(conversation.id, "run.failed", run.id, error=e.text)
     d.want(Rest("run", run.root), Timer("shrink", conversation.id, d.now + d.spans.journal_keep_ms))
-    following = None
-    if e.untaken:
-        text = "\n\n".join(e.untaken)
-        following = new_run(d, conversation, run.starter, text, run.agent, attachments=e.attachments, told=True).id
+    following = next_run(d, conversation, run, e.untaken, e.attachments).id if e.untaken else None
     return Changed(run=run.id, state=e.outcome, next_run=following)
 
 

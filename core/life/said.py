@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from core.life.access import may_act, may_see, may_start
 from core.life.again import resume
+from core.life.check import misplaced
 from core.life.commands import choose_agent, command, parse
 from core.life.decision import Hint, Log, Refusal
 from core.life.draft import Draft
@@ -105,13 +106,18 @@ def _route(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestal
     return _start(d, e, conversation, new=new, forestalled=forestalled)
 
 
-def _start(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestalled: bool) -> Sent:
+def _start(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestalled: bool) -> Sent | Refusal:
+    wrong = misplaced(e.deliver_to) if e.deliver_to is not None else None
+    if wrong is not None or (e.deliver_to is not None and conversation.origin.startswith("cli-")):
+        wrong = wrong or "questions of a terminal are answered in its window only"
+        return Refusal("invalid", f"'deliver_to': {wrong}", {"field": "deliver_to", "rule": wrong})
     if new:
         d.put(("origin", e.origin), Origin(conversation=conversation.id))
         d.put(("conversation", conversation.id), conversation)
     agent = e.with_agent or conversation.agent
     heard = _heard(d, conversation)
-    run = new_run(d, conversation, e.person, e.text, agent, attachments=e.attachments, overheard=heard)
+    files, to = e.attachments, e.deliver_to
+    run = new_run(d, conversation, e.person, e.text, agent, attachments=files, overheard=heard, deliver_to=to)
     if forestalled:
         conversation = d.conversation(conversation.id) or conversation
         cancel_now(d, conversation, run, e.person)
@@ -134,7 +140,8 @@ def elsewhere(d: Draft, e: Said) -> Result | Refusal:
 
 def mark(e: Said) -> str:
     """Name what was said, so that its key cannot stand for something else."""
-    return digest("said", [e.text, e.conversation, e.pending_task, e.reply_to])
+    meant: list[Json] = [e.text, e.conversation, e.pending_task, e.reply_to]
+    return digest("said", meant if e.deliver_to is None else [*meant, e.deliver_to])
 
 
 def _secret(d: Draft, e: Said, id: str) -> Answered | Refusal:

@@ -32,6 +32,7 @@ def new_run(
     attachments: tuple[str, ...] = (),
     told: bool = False,
     overheard: Json = None,
+    deliver_to: str | None = None,
 ) -> Run:
     """Queue a new run at the end of its conversation. told: its text stands in the history already."""
     id = d.ids("r")
@@ -47,6 +48,7 @@ def new_run(
         message="" if long else text,
         body=long,
         attachments=attachments,
+        deliver_to=deliver_to,
         created_ms=d.now,
         changed_ms=d.now,
     )
@@ -71,6 +73,15 @@ def new_run(
     )
     d.spare = False
     return run
+
+
+def next_run(
+    d: Draft, conversation: Conversation, run: Run, untaken: tuple[str, ...], attachments: tuple[str, ...]
+) -> Run:
+    """Queue the run that takes in what was said to one that ended first."""
+    text, to = "\n\n".join(untaken), run.deliver_to
+    who, files = run.starter, attachments
+    return new_run(d, conversation, who, text, run.agent, attachments=files, told=True, deliver_to=to)
 
 
 def claim(d: Draft, e: Claim) -> Delivered | Refusal:

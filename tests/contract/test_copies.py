@@ -11,7 +11,8 @@ import pytest_asyncio
 from core.agent import Denied, Run
 from core.audit import Audit, Filter
 from core.life.copying import Copy
-from core.life.result import Copied
+from core.life.event import Said
+from core.life.result import Copied, Sent
 from core.model import Person
 from core.question import ConfirmField, Question, Subject, TextField
 from tests.contract.bench import ANN, HOME, Bench, bench, wide
@@ -179,3 +180,35 @@ async def test_what_is_decided_in_a_chat_stands_on_record_with_its_platform(both
     found = [(deed.kind, deed.where) for deed in await Audit(both.broker).lines(Filter())]
     kinds = ("abort", "resume", "pause", "resume", "answer", "grant.removed", "freeze", "thaw")
     assert found == [(kind, "fa") for kind in kinds]
+
+
+async def test_a_program_has_its_questions_delivered_to_a_chat(both: Bench, theirs: FakeChats) -> None:
+    """They are asked and answered there, by a button and by a reply, also after a restart; its words stay with it."""
+
+    async def body(run: Run, message: str) -> str:
+        await run.confirm("Deploy?", tool="deploy", arguments={})
+        return f"Deployed for {await run.ask('Who asked for it?')}."
+
+    both.hire(body)
+    sent = await both.broker.said(Said("chat-program", "deploy", ANN, "it", deliver_to=THERE))
+    assert isinstance(sent, Sent)
+    card = await both.card("Deploy?", place=THERE, chats=theirs)
+    assert (await both.platforms[-1].press(EVE, card, "Approve")).alert
+    await both.restart()
+    await both.platforms[-1].press(ANN, card, "Approve")
+    await both.final(card, "Approved by Ann")
+    asked = await both.says("Who asked for it?", place=THERE, chats=theirs)
+    await both.platforms[-1].write(ANN, THERE, "marketing", reply_to=asked)
+
+    async def told() -> list[str]:
+        entries = await both.broker.history(sent.conversation, ANN) or []
+        return [entry.text for _, entry in entries if entry.role == "agent"]
+
+    async def over() -> bool:
+        return bool(await told())
+
+    await wait_until(over)
+    assert await told() == ["Deployed for marketing."]
+    await both.settled("fb")
+    assert not [text for text in theirs.texts(THERE) if "Deployed" in text]
+    assert not both.chats[0].at(HOME)

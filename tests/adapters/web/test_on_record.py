@@ -64,3 +64,12 @@ async def test_what_a_person_decides_on_the_page_is_of_the_chat(place: Place) ->
         ("resume", "chat"),
         ("cancel", "chat"),
     ]
+
+
+async def test_questions_are_delivered_where_the_start_says(place: Place, owner: User) -> None:
+    """The card names the chat; a place that is no chat is refused in words."""
+    sent = await owner.send("delete build", deliver_to="tg-42")
+    (card,) = await owner.asked(sent.conversation)
+    assert card["origin"] == "tg-42"
+    wrong = await owner.post("/v1/send", {"text": "delete build", "deliver_to": "chat-1"}, 422)
+    assert "deliver_to" in str(wrong["detail"])

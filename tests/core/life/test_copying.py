@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.life.copying import Copy, copy
 from core.life.event import Delete, Stop
 from core.life.place import Bind, bind
-from core.life.result import Copied
+from core.life.result import Asked, Copied, Delivered
 from core.question import Declined
 from tests.core.life.play import ANN, BEN, CAT, DAN, SURE, Play
 from tests.core.life.test_stopping import refused
@@ -60,3 +62,38 @@ def test_a_conversation_of_a_group_is_in_the_lists_of_the_people_of_its_place() 
     assert not play.index("pending", DAN.id)
     play.act(Delete(of, BEN))
     assert not play.index("mine", DAN.id)
+
+
+def test_questions_of_a_run_are_shown_where_its_start_wants_them() -> None:
+    """There and not at its origin; also those of the run that follows it, and of the one that it moved to."""
+    play = Play()
+    turn = play.claimed(play.said("go", origin="tg-7", deliver_to="dc-1"))
+    asked = play.asked(turn, SURE)
+    assert (play.request(asked).origin, set(play.index("unshown", "dc"))) == ("dc-1", {f"{asked} dc-1"})
+    assert not play.index("unshown", "tg")
+    assert play.conversation(play.run(turn.run).conversation).open == (asked,)
+    play.answered(asked, "once")
+    told = play.take(turn)
+    assert isinstance(told, Delivered)
+    play.said("and this", origin="tg-7")
+    following = play.finished(turn, untaken=("and this",), took=1).next_run
+    assert following is not None
+    assert play.request(play.asked(play.claimed(following), SURE)).origin == "dc-1"
+
+
+@pytest.mark.parametrize("place", ["chat-1", "cli-1", "nowhere", ""])
+def test_questions_are_delivered_to_chats_only(place: str) -> None:
+    """The dashboard shows them anyway, and a terminal answers only its own."""
+    refused(Play().say("go", deliver_to=place), "invalid")
+
+
+def test_a_question_that_is_to_be_delivered_where_nobody_serves_is_not_shown() -> None:
+    """Whether somebody can be asked is decided by the place where it is shown, not by the one where it came from."""
+    play = Play()
+    play.beat("f1", "tg")
+    only_there = SURE.model_copy(update={"on_no_listener": "undeliverable"})
+    for place, shown in (("dc-1", False), ("tg-9", True)):
+        turn = play.claimed(play.said("go", origin=f"chat-{place}", deliver_to=place))
+        told = play.ask(turn, only_there)
+        assert isinstance(told, Asked)
+        assert told.undeliverable is not shown
