@@ -2,13 +2,13 @@
 
 A role counts only in places with several people, and only where the platform told of it; it is told again with every
 event. One that was taken away ends with the next event of who had it, in each thread of the chat, before that event has
-any effect. Nothing is stored but the list of people of the place.
+any effect; where the platform tells of it by itself, at once. Nothing is stored but the list of people of the place.
 Source: C07, C08.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal
 
 from adapters.doors import Doors
@@ -41,6 +41,12 @@ class Vouched:
             self._people.get(at, {}).pop(person.id, None)
             self._stale.update(told for told in self._told if _chat(told) == at)
 
+    async def changed(self, chats: Iterable[str], person: Person, role: Role | None) -> None:
+        """Say which role somebody has in these chats now, beside anything that they do; what ended ends at once."""
+        for chat in self._chats.intersection(chats):
+            self.vouch(chat, person, role)
+            await self._recount(chat)
+
     async def admit(self, person: Person, place: str, private: bool) -> Person | Notice:
         """Tell who an account is to us; who is not known but vouched for is who the platform says."""
         found = await self._doors.admit(person, place, private)
@@ -51,11 +57,14 @@ class Vouched:
         who = person.changed(role=role) if role is not None and isinstance(found, Notice) else found
         if role is not None and not isinstance(who, Notice):
             self._people.setdefault(at, {})[person.id] = who.id
-        for stale in [one for one in self._stale if _chat(one) == at]:
-            await self._count(stale)
+        await self._recount(at)
         if not isinstance(who, Notice):
             await self._count(place)
         return who
+
+    async def _recount(self, at: str) -> None:
+        for stale in [one for one in self._stale if _chat(one) == at]:
+            await self._count(stale)
 
     async def _count(self, place: str) -> None:
         """Make the list of a place count, also against one that was stored before we began."""

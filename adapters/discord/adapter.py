@@ -19,7 +19,7 @@ from adapters.discord.incoming import Incoming
 from adapters.discord.places import channel_of, parent_of, standing
 from adapters.discord.session import PAUSES, Bot, Dial, Pauses, Session, dial
 from adapters.discord.settings import Settings
-from adapters.discord.words import BAD_TOKEN, NO_CONTENT, invite
+from adapters.discord.words import BAD_TOKEN, NO_CONTENT, NO_ROLES, invite
 from adapters.platform import Finding, Hook, Limits, Outcome, Refused, Sent, View
 from core.model import Json, State
 
@@ -86,7 +86,7 @@ class Discord:
 
     async def check(self) -> tuple[Finding, ...]:
         """Look at token and portal, without a connection of our own."""
-        bot = Bot(self._incoming)
+        bot = Bot(self._incoming, roles=bool(self._settings.roles))
         try:
             await bot.login(self._settings.bot_token.get_secret_value())
         except discord.LoginFailure:
@@ -102,6 +102,8 @@ class Discord:
             if bot.reads_content
             else Finding(ok=False, words=NO_CONTENT)
         )
+        if self._settings.roles and not bot.hears_roles:
+            found.append(Finding(ok=False, words=NO_ROLES))
         if application is not None:
             found.append(Finding(ok=True, words=f"Invite the bot to a server: {invite(application)}"))
         return tuple(found)

@@ -18,9 +18,12 @@ from adapters.discord import acts, parse, writing
 from adapters.discord.backlog import read_back
 from adapters.discord.calls import Calls
 from adapters.discord.commands import definitions, differ
+from adapters.discord.parse import Membership
+from adapters.discord.places import place_of
 from adapters.discord.session import Bot
 from adapters.discord.settings import Settings
 from adapters.platform import Limits
+from core.errors import StoreError
 
 if TYPE_CHECKING:
     from adapters.desk import Desk
@@ -83,6 +86,17 @@ class Incoming:
         desk = self._desk
         if desk is not None:
             await writing.edited(desk, change)
+
+    async def member(self, bot: Bot, told: Membership) -> None:
+        """Let a role that somebody lost count no more, at once."""
+        server, desk = bot.get_guild(told.server), self._desk
+        if server is None or desk is None:
+            return
+        chats = [place_of(channel.id) for channel in server.channels]
+        try:
+            await desk.vouched.changed(chats, told.person, self._settings.role_of(told.roles))
+        except StoreError as lost:
+            _log.warning("roles of %s count from what they do next: %s", told.person.id, lost)
 
     # ── below ────────────────────────────────────────────────────────────────────────────────────────────────────────
 

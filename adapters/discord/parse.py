@@ -19,6 +19,7 @@ from adapters.discord.places import place_of
 from core.model import Json, Person
 
 DATA: TypeAdapter[dict[str, Json]] = TypeAdapter(dict[str, Json])
+MEMBERSHIP = ("GUILD_MEMBER_UPDATE", "GUILD_MEMBER_REMOVE")
 TEXTS = frozenset({discord.MessageType.default, discord.MessageType.reply})
 
 
@@ -132,6 +133,28 @@ def person(user: discord.abc.User) -> Person:
 def roles(user: object) -> tuple[str, ...]:
     """The roles that somebody has in the server where something happened."""
     return tuple(str(role.id) for role in user.roles) if isinstance(user, discord.Member) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """What somebody is in a server from now on. roles: their ids, none of who left."""
+
+    server: int
+    person: Person
+    roles: tuple[str, ...]
+
+
+def membership(frame: str) -> Membership | None:
+    """Read a frame of the gateway that tells of somebody's roles; None for all others."""
+    if not any(f'"{name}"' in frame for name in MEMBERSHIP):
+        return None
+    told = DATA.validate_json(frame)
+    content = _dict(told.get("d"))
+    user, server = _dict(content.get("user")), str(content.get("guild_id", ""))
+    if told.get("t") not in MEMBERSHIP or not server.isdecimal():
+        return None
+    roles = tuple(str(role) for role in _list(content, "roles")) if told.get("t") == MEMBERSHIP[0] else ()
+    return Membership(int(server), Person(id=f"dc:{user.get('id', '')}"), roles)
 
 
 def place(channel: object, id: int) -> str:

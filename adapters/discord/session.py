@@ -22,6 +22,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord.calls import Calls
+from adapters.discord.parse import Membership, membership
 from adapters.discord.settings import Settings
 from adapters.discord.words import BAD_TOKEN, NO_INTENT, lacking
 from adapters.platform import NotLetIn
@@ -66,6 +67,10 @@ class Ears(Protocol):
         """Somebody edited a message."""
         ...
 
+    async def member(self, bot: Bot, told: Membership) -> None:
+        """Somebody has other roles in a server, or left it."""
+        ...
+
 
 class Bot(discord.Client):
     """The library's client. up: tells whether the gateway talks to us; changed: set with each event,
@@ -75,7 +80,7 @@ class Bot(discord.Client):
     more. served: it was up once.
     """
 
-    def __init__(self, ears: Ears, silence: float = 60.0, pauses: Pauses = PAUSES) -> None:
+    def __init__(self, ears: Ears, silence: float = 60.0, pauses: Pauses = PAUSES, *, roles: bool = False) -> None:
         self.wanted = discord.Intents.none()
         self.wanted.guilds = self.wanted.guild_messages = self.wanted.dm_messages = True
         super().__init__(
@@ -85,20 +90,24 @@ class Bot(discord.Client):
             chunk_guilds_at_startup=False,
             heartbeat_timeout=silence,
             guild_ready_timeout=pauses.servers,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+            enable_debug_events=roles,
         )
         self._ears = ears
         self._pauses = pauses
         self.up = self.served = False
-        self.reads_content = False
+        self.reads_content = self.hears_roles = False
+        self._roles = roles
         self.direct: set[int] = set()
         self.left: set[int] = set()
         self.changed = asyncio.Event()
 
     async def setup_hook(self) -> None:
-        """Ask for the texts of servers only where the portal allows it, so that its lack keeps nobody out."""
+        """Ask for the texts of servers, and for changes of roles where roles count, only where the portal allows it."""
         flags = self.application_flags
         self.reads_content = flags.gateway_message_content or flags.gateway_message_content_limited
-        self.wanted.message_content = self.reads_content
+        self.hears_roles = self._roles and (flags.gateway_guild_members or flags.gateway_guild_members_limited)
+        self.wanted.message_content, self.wanted.members = self.reads_content, self.hears_roles
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Leave Discord the time that it wants between two sessions."""
@@ -113,6 +122,12 @@ class Bot(discord.Client):
     async def on_socket_event_type(self, event_type: str) -> None:
         """Discord says something."""
         self.changed.set()
+
+    async def on_socket_raw_receive(self, frame: str) -> None:
+        """Hear of roles; the library tells of changes only for members that it keeps, and it keeps none."""
+        told = membership(frame) if self.hears_roles else None
+        if told is not None:
+            await self._ears.member(self, told)
 
     async def on_ready(self) -> None:
         """A new session."""
@@ -209,7 +224,7 @@ class Session:
     async def _keep(self, first: asyncio.Future[None]) -> None:
         tries = 0
         while True:
-            bot = Bot(self._ears, self._settings.silence, self._pauses)
+            bot = Bot(self._ears, self._settings.silence, self._pauses, roles=bool(self._settings.roles))
             bot.left |= self.bot.left if self.bot is not None else set()
             refused: NotLetIn | None = None
             try:

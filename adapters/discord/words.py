@@ -12,12 +12,16 @@ BAD_TOKEN: Final = (
     "as DISCORD_BOT_TOKEN."
 )
 NO_INTENT: Final = (
-    "Discord refuses an intent that the bot asks for: switch on Message Content Intent in the developer portal, "
-    "under Bot."
+    "Discord refuses an intent that the bot asks for: switch on Message Content Intent (and Server Members Intent, "
+    "where roles let people in) in the developer portal, under Bot."
 )
 NO_CONTENT: Final = (
     "In servers the bot reads only what mentions it: switch on Message Content Intent in the developer portal, "
     "under Bot."
+)
+NO_ROLES: Final = (
+    "A role that was taken from somebody counts until they do something on Discord: switch on Server Members Intent in "
+    "the developer portal, under Bot, so that it ends at once."
 )
 WANTED: Final = {
     "view_channel": "View Channels",

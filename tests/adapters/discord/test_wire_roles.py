@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from adapters.doors import Linked
+from core.life.decision import Refusal
+from core.life.event import Reply
 from core.model import Conversation, Person
 from core.people import OWNER, People
+from core.question import Accepted
 from tests.adapters.discord.wire import Wire, plain, wired
 from tests.contract.agents import deploy
 from tests.proves import proves
@@ -111,3 +114,47 @@ async def test_who_is_taken_off_the_list_does_nothing_more_to_their_own_task(red
         assert card.live
         wire.bob.presses(card, "Approve")
         await wire.says("Deployed.", thread)
+
+
+@proves("C07", "discord")
+@pytest.mark.parametrize("how", ["the role is taken", "they leave"])
+async def test_who_lost_the_role_and_does_nothing_on_discord_may_answer_nowhere(
+    redis_url: str, tmp_path: Path, how: str
+) -> None:
+    """Discord tells of it where the portal lets it: the dashboard refuses them at once."""
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        guild = wire.there.guild("home", wire.ann, wire.bob)
+        room = wire.there.channel(guild, "general")
+        crew, leads = wire.there.role(guild, "crew", wire.ann), wire.there.role(guild, "leads", wire.bob)
+        wire.roles = {crew.id: "member", leads.id: "approver"}
+        await serve(wire)
+        wire.hire(deploy, guarded=("deploy",))
+        await link_bob(wire)
+        thread = await wire.thread(room, "one")
+        card = await wire.card("Deploy?", thread)
+        await seen(wire, card)
+        assert OWNER.id in await listed(wire, thread)
+        if how == "they leave":
+            wire.there.leaves(guild, wire.bob)
+        else:
+            wire.there.takes(leads, guild, wire.bob)
+
+        async def ended() -> bool:
+            return OWNER.id not in await listed(wire, thread)
+
+        await wait_until(ended)
+        (request,) = (await wire.broker.pending(Person(id=f"dc:{wire.ann.id}"))).requests
+        refused = await wire.broker.answer(Reply(request.id, Accepted(values={"confirm": "once"}), OWNER, "chat"))
+        assert isinstance(refused, Refusal)
+        assert card.live
+
+
+async def test_without_the_intent_that_tells_of_roles_the_check_says_what_follows(
+    redis_url: str, tmp_path: Path
+) -> None:
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        wire.there.world.portal.members = False
+        wire.roles = {"12345": "approver"}
+        await wire.front()
+        assert any("Server Members Intent" in one.words for one in await wire.platform.check())
+        assert not wire.there.gateway.closed

@@ -154,6 +154,11 @@ class DiscordStandin:
         telling.member_changed(self.world, guild, one.id, "REMOVE")
         del guild.members[one.id]
 
+    def takes(self, role: Role, guild: Guild, one: Human) -> None:
+        """Somebody has a role no more, and does nothing."""
+        guild.members[one.id].remove(role)
+        telling.member_changed(self.world, guild, one.id, "UPDATE")
+
     def deny(self, channel: Channel, *names: Permission, who: Human | Role | None = None) -> None:
         """Take permissions in a channel, from the bot unless said otherwise; none at all gives all back."""
         id = who.id if who is not None else self.bot.id
