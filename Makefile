@@ -16,7 +16,7 @@ JOBS ?= 4
 # What fails beside others, on a machine with too much to do, has to pass alone; what fails alone fails the gate.
 ALONE = $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
-.PHONY: help setup run test check format bench chaos lock clean tools
+.PHONY: help setup run test check format bench chaos pictures lock clean tools
 
 help: ## List what make can do
 	@grep -hE '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -46,6 +46,10 @@ bench: .venv/.ready-dev ## Print the figures the design promises, beside their f
 
 chaos: .venv/.ready-dev ## Kill, cut and stop everything at random for MINUTES=10, and check that all is well
 	$(BIN)/python -m tests.faults.chaos --minutes $(or $(MINUTES),10) --seed $(or $(SEED),1)
+
+pictures: tools ## Draw the pictures of docs/discord.md anew (look at them)
+	$(INSTALL) "simcord[preview]"
+	$(BIN)/python -m tests.adapters.discord.pictures
 
 lock: ## Write the locks anew from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml $(LOCK) -o requirements.txt
