@@ -29,7 +29,7 @@ BACK = 100
 
 @dataclass
 class _Watched:
-    """One run at work. seq: how far its conversation's journal was read."""
+    """One run at work. seq: how far its conversation's journal was read. rests: it was drawn a moment ago."""
 
     place: str
     conversation: str
@@ -38,7 +38,7 @@ class _Watched:
     doing: str = ""
     run: str = ""
     asked: bool = False
-    drawn_at: float = 0.0
+    rests: bool = False
 
 
 class Watching:
@@ -119,12 +119,17 @@ class Watching:
                 if watched.conversation not in hinted and LOOK not in hinted:
                     continue
                 try:
-                    if await self._take_in(watched) and loop.time() >= watched.drawn_at:
-                        watched.drawn_at = loop.time() + self._gap(watched.place)
-                        loop.call_at(watched.drawn_at, self._hint, watched.conversation)
+                    if await self._take_in(watched) and not watched.rests:
+                        watched.rests = True
+                        loop.call_later(self._gap(watched.place), self._rested, watched)
                         self._changed(root)
                 except StoreError as lost:
                     _log.warning("streaming stands still: %s", lost)
+
+    def _rested(self, watched: _Watched) -> None:
+        """Draw again what is still being written. No time is compared: a timer may fire a moment early."""
+        watched.rests = False
+        self._hint(watched.conversation)
 
     async def _take_in(self, watched: _Watched) -> bool:
         """Read what was told; tells whether there is something newer to draw."""

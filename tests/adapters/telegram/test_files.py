@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from core.agent import Run
 from tests.adapters.telegram.bench import Office
+from tests.adapters.telegram.ground import Ground
 from tests.proves import proves
 from tests.standins.telegram import Person, TelegramServer
+from tests.standins.telegram.second import free_port
 from tests.waiting import wait_until
 
 NAMES = ("../../AGENT.md", "..\\..\\x", "/etc/cron.d/x", "n" * 200, "CON", ".env", "same.txt", "same.txt")
@@ -32,6 +34,18 @@ async def test_an_album_is_one_message(made: Office, ann: Person, server: Telegr
     ann.sends_album([("a.txt", b"one"), ("b.txt", b"two"), ("c.txt", b"three")], caption="all")
     await made.sees(ann, "all: 3 with one+two+three")
     await wait_until(lambda: not server.pending)
+
+
+async def test_an_album_that_telegram_calls_us_with_is_one_message_too(ground: Ground) -> None:
+    """Its parts come in calls of their own; each is confirmed when it is stored, so the next one comes at once."""
+    ground.port = free_port()
+    ground.hire(take)
+    ann = ground.telegram.person("Ann")
+    async with ground.front(album_gap=1.0):
+        ann.sends_album([("a.txt", b"one"), ("b.txt", b"two"), ("c.txt", b"three")], caption="all")
+        await ground.says(ann, "all: 3 with one+two+three")
+        await ground.settled()
+    assert len(ground.texts(ann)) == 1
 
 
 async def test_a_file_that_telegram_does_not_give_is_said_to_be_too_large(

@@ -24,18 +24,59 @@ from tests.standins.telegram.wire import Fields, Json, Object, Upload, as_object
 from tests.waiting import wait_until
 
 TOKEN = "7:AAsecond-opinion-token-of-forty-chars-xx"
-NOT_MODELLED = {"link_preview_options", "message_thread_id", "reply_parameters", "allow_paid_broadcast"}
+NOT_MODELLED = {
+    "link_preview_options",
+    "disable_content_type_detection",
+    "message_thread_id",
+    "reply_parameters",
+    "allow_paid_broadcast",
+}
+NO_KINDS = {"stopped_message_generation"}
 BUTTON_FIELDS = {"text", "url", "callback_data"}
 
 
 @dataclass(frozen=True)
+class Told:
+    """One call as the bot made it, and the answer of the emulator."""
+
+    method: str
+    fields: Object
+    answer: Object
+
+    @property
+    def text(self) -> str:
+        """The text that was sent."""
+        return str(self.fields.get("text", ""))
+
+    @property
+    def message(self) -> int:
+        """The number of the message that came of it."""
+        result = self.answer["result"]
+        assert isinstance(result, dict)
+        number = result["message_id"]
+        assert isinstance(number, int)
+        return number
+
+    def payload(self, label: str) -> str:
+        """What the button with this label carries."""
+        given: Json = json.loads(str(self.fields["reply_markup"]))
+        rows = Fields(given if isinstance(given, dict) else {}).list("inline_keyboard")
+        buttons = [one for row in rows for one in as_objects(row)]
+        return next(str(one["callback_data"]) for one in buttons if one["text"] == label)
+
+
+@dataclass(frozen=True)
 class Second:
-    """A running emulator. url: the way to it that leaves out what it does not model; direct: the emulator itself."""
+    """A running emulator. url: the way to it that leaves out what it does not model; direct: the emulator itself.
+
+    told: every call that the bot made on that way, in order.
+    """
 
     url: str
     direct: str
     journal: Path
     client: httpx.AsyncClient
+    told: list[Told]
     token: str = TOKEN
 
     async def update(self, **body: Object) -> int:
@@ -73,9 +114,10 @@ async def second_opinion(folder: Path) -> AsyncGenerator[Second]:
     )
     direct = f"http://127.0.0.1:{port}"
     try:
-        async with httpx.AsyncClient(timeout=60) as client, forgiving(direct, client) as url:
+        told: list[Told] = []
+        async with httpx.AsyncClient(timeout=60) as client, forgiving(direct, client, told) as url:
             await wait_until(lambda: _answers(client, direct), timeout=30)
-            yield Second(url, direct, journal, client)
+            yield Second(url, direct, journal, client, told)
     finally:
         process.kill()
         await process.wait()
@@ -89,7 +131,7 @@ async def _answers(client: httpx.AsyncClient, url: str) -> bool:
 
 
 @asynccontextmanager
-async def forgiving(direct: str, client: httpx.AsyncClient) -> AsyncGenerator[str]:
+async def forgiving(direct: str, client: httpx.AsyncClient, told: list[Told]) -> AsyncGenerator[str]:
     """A way to the emulator that leaves out what it does not model."""
     app = FastAPI(openapi_url=None)
 
@@ -99,6 +141,7 @@ async def forgiving(direct: str, client: httpx.AsyncClient) -> AsyncGenerator[st
             f"{direct}/bot{token}/{name}", data=_left(values), files=_parts(files) if files else None
         )
         content = answer.content
+        told.append(Told(name, values, answer.json()))
         if name == "getMe":
             content = json.dumps(_named(answer.json())).encode()
         return Response(content, answer.status_code, media_type="application/json")
@@ -130,6 +173,9 @@ def _parts(files: Mapping[str, Upload]) -> dict[str, tuple[str, bytes, str]]:
 def _left(values: Object) -> dict[str, str]:
     """The fields that it models, as a form."""
     kept = {name: value for name, value in values.items() if name not in NOT_MODELLED}
+    if "allowed_updates" in kept:
+        asked: Json = json.loads(str(kept["allowed_updates"]))
+        kept["allowed_updates"] = [one for one in asked if one not in NO_KINDS] if isinstance(asked, list) else asked
     if "reply_markup" in kept:
         kept["reply_markup"] = _keyboard(kept["reply_markup"])
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in kept.items()}
