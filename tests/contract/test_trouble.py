@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from pathlib import Path
 
 import pytest
 
 from adapters.platform import Refused, Unclear
 from core.agent import Run
 from tests.contract.agents import DID, deploy, what, where
-from tests.contract.bench import ANN, HOME, Bench
+from tests.contract.bench import ANN, HOME, Bench, bench, wide
+from tests.fakes import Message
 from tests.proves import proves
 from tests.redis_server import RedisServer
 from tests.waiting import wait_until
@@ -307,3 +309,25 @@ async def test_while_the_store_is_away_a_press_says_that_nothing_was_stored(made
         await made.press(card, "staging")
     await made.final(card, "staging")
     await made.says("To staging.")
+
+
+async def test_a_question_that_is_shown_twice_is_closed_on_both_cards(redis_url: str, tmp_path: Path) -> None:
+    """Whoever wants it once more at the end of the chat gets it; the older card works until then, and not after."""
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+        made.hire(where)
+        await made.write("please")
+        first = await made.card("Where to?")
+        await made.write("/pending")
+        listed = await made.card("(/answer")
+        await made.press(listed, "Where to?")
+
+        def shown() -> list[Message]:
+            return [one for one in made.chats[0].cards(HOME) if "staging" in str(one.labels)]
+
+        await wait_until(lambda: len(shown()) == 2)
+        second = next(one for one in shown() if one.id != first.id)
+        await made.restart()
+        await made.press(second, "staging")
+        await made.says("To staging.")
+        for one in (first, second):
+            await made.final(one, "staging")

@@ -84,6 +84,10 @@ def test_what_is_shown_already_is_not_shown_again_unless_somebody_wants_it(world
     assert world.step(card.show, Show(asked, "request", HOME)) == Showing(card=None)
     assert world.step(card.reshow, Reshow(asked, HOME)) == Kept()
     assert world.step(card.show, Show(asked, "request", HOME)) == Showing(card=id, attempt=2)
+    before = the(world, id).messages
+    world.step(card.ledger, Ledger(id, "m-again", 0))
+    assert the(world, id).messages == (*before, "m-again")
+    assert id in world.index("debt", "dc"), "the older message may show something older"
 
 
 def test_an_answer_owes_an_edit_until_the_newest_is_shown(world: Play) -> None:

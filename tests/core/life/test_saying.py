@@ -6,7 +6,7 @@ import pytest
 
 from core.life.event import Broke, Ended, Finish, Forestall, Said, Took
 from core.life.result import Answered, Changed, Opened, Resumed, Sent, Stopped, Told
-from core.question import Accepted, ChoiceField, Declined, SecretField
+from core.question import Accepted, ChoiceField, Declined, Question, SecretField
 from tests.core.life.play import ANN, BEN, CAT, CHOICE, DAN, FORM, NUMBER, SURE, TEXT, Play, call
 from tests.core.life.test_stopping import refused
 
@@ -135,6 +135,19 @@ def test_a_secret_is_never_stored_as_text() -> None:
     play.asked(turn, CHOICE.model_copy(update={"fields": (SecretField(),)}))
     before = play.commits
     refused(play.say("hunter2"), "secret")
+    assert play.commits == before
+
+
+@pytest.mark.parametrize("other", [TEXT, SURE, CHOICE])
+def test_a_secret_is_not_taken_for_the_answer_to_another_question(other: Question) -> None:
+    """While a text, a yes or an option is asked for as well, what is typed could be either: it is kept nowhere."""
+    play = Play()
+    turn = play.at_work()
+    play.asked(turn, other, "ask#0")
+    play.asked(turn, CHOICE.model_copy(update={"fields": (SecretField(),)}), "ask#1")
+    before = play.commits
+    for words in ("hunter2", "yes", "1"):
+        refused(play.say(words), "secret")
     assert play.commits == before
 
 
