@@ -35,10 +35,10 @@ async def streaming(redis: RedisServer, folder: Path) -> AsyncGenerator[tuple[Wi
     async def body(run: Run, message: str) -> str:
         if message == "stream":
             async with run.stream() as out:
-                await out.write("a word")
-                await more.wait()
-                await out.write(" and another")
-                await enough.wait()
+                while not enough.is_set():
+                    await out.write("a word and another ")
+                    await more.wait()
+                    more.clear()
             return ""
         return await (deploy(run, message) if message == "deploy" else what(run, message))
 
@@ -47,14 +47,19 @@ async def streaming(redis: RedisServer, folder: Path) -> AsyncGenerator[tuple[Wi
         await wire.front()
         wire.hire(body, guarded=("deploy",))
         wire.bob.says(wire.bob.dm, "stream")
-        await wire.says("a word", wire.bob.dm)
+        await wire.says("Working", wire.bob.dm)
         held = wire.there.fail_next("edit", held="early")
-        more.set()
-        await wait_until(held.reached.is_set)
+
+        def edited() -> bool:
+            more.set()
+            return held.reached.is_set()
+
+        await wait_until(edited)
         try:
             yield wire, proxy
         finally:
             enough.set()
+            more.set()
             held.release()
             proxy.replies.set()
 
