@@ -1,6 +1,6 @@
 """Killed workers: what they held goes on in the next one, once.
 
-A worker is a process of its own, `python -m bench.crash URL LEASE HOT`. What its agents do is pushed to a list in Redis.
+A worker is a process of its own, `python -m bench.crash URL LEASE HOT`. What its agents do is in a list in Redis.
 """
 
 import asyncio
@@ -60,7 +60,7 @@ def killed_workers(ground: Ground) -> list[Row]:
 
 @measurement
 def everything_down(ground: Ground) -> list[Row]:
-    """The worker that holds a question is killed, the answer is accepted, then Redis is killed; all of it comes back."""
+    """The holder of a question is killed, the answer is accepted, then Redis is killed; all of it comes back."""
     del ground
     with TemporaryDirectory(prefix="sayso-bench-") as folder:
         ms, effects = uvloop.run(_outage(Path(folder)))

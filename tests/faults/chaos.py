@@ -2,20 +2,20 @@
 
     python -m tests.faults.chaos --minutes 10 --seed 7
 
-Two webs, two workers (one of them runs its turns in processes of their own), one Redis that writes before it replies,
-and a file that counts effects. The dice are rolled by the seed; what was rolled is printed, so a run can be repeated.
+Two webs, two workers whose turns are processes of their own, a front end of the fake platform, one Redis that writes
+before it replies, reached through proxies, and a file that counts effects. The dice are rolled by the seed; what was
+rolled is printed, so a run can be repeated.
 """
 
 import argparse
 import asyncio
-import os
 import random
+import re
 import signal
-import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import uvloop
@@ -23,116 +23,47 @@ import uvloop
 from core import tree
 from core.broker import Broker, open_broker
 from core.errors import StoreError
-from core.life.decision import Refusal
+from core.life.decision import Ref, Refusal
 from core.life.event import Reply, Said
 from core.life.result import Answered, Sent
-from core.model import TERMINAL
-from core.question import Accepted, Request
-from tests.gateway.shell import BASE
-from tests.house.sources import ROOT
-from tests.redis_server import binary, say
+from core.model import TERMINAL, Person
+from core.question import Accepted, Declined, Request
+from tests.contract.bench import ANN as BEN
+from tests.contract.bench import wide
+from tests.fakes import FakeChats, Message
+from tests.faults.fronts import Front
+from tests.faults.proxy import Proxy
+from tests.faults.roles import Role, Store, breathe
+from tests.redis_server import say
 from tests.waiting import wait_until
 from tests.workshop import ANN
 
-QUICK = {
-    "SAYSO_PORT": "0",
-    "SAYSO_LEASE": "2",
-    "SAYSO_SINGLETON_LEASE": "1",
-    "SAYSO_LISTENER_LEASE": "2",
-    "SAYSO_HOT_WINDOW": "0.2",
-    "SAYSO_INDEX_LOOK": "0.2",
-    "SAYSO_FREE_AFTER_STOP": "2",
-    "SAYSO_STOP_COOPERATIVE": "0.3",
-    "SAYSO_STOP_TERMINATE": "0.3",
-    "SAYSO_STOP_KILL": "0.5",
-    "SAYSO_STOP_HANDOVER": "1",
-    "SAYSO_LOG_LEVEL": "error",
-}
 HEALED = 90.0
 """seconds within which all is well again once everything is up"""
-
-
-async def breathe(seconds: float) -> None:
-    """Let the world go on for a while."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await asyncio.Event().wait()
-
-
-class Store:
-    """A Redis that writes before it replies, and that is killed and started again on the same folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.socket = folder / "redis.sock"
-        self._folder = folder
-
-    def start(self) -> None:
-        """Start it, and wait for its first word."""
-        options = ["--port", "0", "--unixsocket", str(self.socket), "--dir", str(self._folder), "--save", ""]
-        options += ["--appendonly", "yes", "--appendfsync", "always"]
-        with (self._folder / "redis.log").open("ab") as log:
-            self.process = subprocess.Popen([binary(), *options], stdout=log, stderr=log)
-
-    async def up(self) -> None:
-        """Wait until it answers."""
-
-        def answers() -> bool:
-            with suppress(OSError, Exception):
-                return say(self.socket, "PING") == "PONG"
-            return False
-
-        await wait_until(answers, 20)
-
-    def kill(self) -> None:
-        """End it as a power cut would."""
-        self.process.kill()
-        self.process.wait()
-
-
-class Role:
-    """One process of Sayso that is killed, put to sleep and started again."""
-
-    def __init__(self, word: str, folder: Path, url: str, agent: str) -> None:
-        self.word = word
-        self._folder = folder
-        self._env = {
-            **BASE,
-            **QUICK,
-            "PYTHONPATH": str(ROOT),
-            "HOME": str(folder),
-            "SAYSO_DATA_DIR": str(folder / "data"),
-            "REDIS_URL": url,
-            "SAYSO_AGENT": f"tests.faults.chaotic:{agent}",
-        }
-
-    def start(self) -> None:
-        """Start it."""
-        with (self._folder / f"{self.word}.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "gateway", self.word],
-                cwd=self._folder,
-                env=self._env,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-
-    def again(self) -> None:
-        """Start it again when it is not there."""
-        if self.process.poll() is not None:
-            self.start()
-
-    def tell(self, number: signal.Signals) -> None:
-        """Send it a signal."""
-        with suppress(ProcessLookupError):
-            os.kill(self.process.pid, number)
+THERE = "fa-7"
+"""the chat of Ben, on the fake platform; Ann is on the web"""
 
 
 class Chaos:
     """The world, what was done in it, and what must be true of it in the end."""
 
-    def __init__(self, broker: Broker, folder: Path, store: Store, roles: list[Role], seed: int) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        folder: Path,
+        store: Store,
+        roles: list[Role],
+        seed: int,
+        *,
+        proxies: tuple[Proxy, ...] = (),
+        front: Front | None = None,
+    ) -> None:
         self.broker = broker
+        self.proxies = proxies
+        self.front = front
+        self.chats = front.chats if front is not None else FakeChats()
+        self.whose: dict[str, Person] = {}
+        self.there: list[str] = []
         self.target = folder / "target"
         self.store = store
         self.roles = roles
@@ -148,10 +79,12 @@ class Chaos:
 
     async def step(self) -> None:
         """Let one thing happen."""
-        weights: dict[Callable[[], Awaitable[object]], int] = {
+        weights: dict[Callable[[], Awaitable[object]], float] = {
             self.begin: 6,
+            self.begin_there: 4,
             self.answer: 10,
             self.answer_twice: 3,
+            self.press: 8,
             self.cancel: 3,
             self.pause: 3,
             self.resume: 4,
@@ -159,7 +92,9 @@ class Chaos:
             self.kill: 1,
             self.sleep: 1,
             self.cut: 1,
+            self.black_hole: 1,
             self.power_cut: 1,
+            self.full_stop: 0.5,
         }
         deed = self.dice.choices([*weights], [*weights.values()])[0]
         self.did[deed.__name__] = self.did.get(deed.__name__, 0) + 1
@@ -185,9 +120,37 @@ class Chaos:
             await breathe(0.1)
         del self.runs[number]
 
+    async def begin_there(self) -> None:
+        """Somebody says something to the front end, when nothing is open in that chat."""
+        places = [one for one in await self.broker.conversations(BEN) if one.origin == THERE]
+        if self.front is None or not self.front.serves or any(one.unsettled for one in places):
+            return
+        number = f"1{len(self.there):03}"
+        self.there.append(number)
+        await asyncio.gather(self.front.say(BEN, THERE, f"{number} {self.target}"), return_exceptions=True)
+
+    async def press(self) -> None:
+        """Somebody presses a button of a question in the chat, now and then twice."""
+        cards = [one for one in self.chats.cards(THERE) if "Act?" in one.text]
+        if self.front is None or not self.front.serves or not cards:
+            return
+        card, label = self.dice.choice(cards), self.dice.choice(["Approve", "Approve", "Approve", "Deny"])
+        await self._pressed(self.front, card, label)
+
+    async def _pressed(self, front: Front, card: Message, label: str) -> None:
+        payload = next((one.payload for row in card.rows for one in row if one.label.startswith(label)), None)
+        number = re.search(r"number\W+(\d+)", card.text)
+        if payload is None or number is None:
+            return
+        if label == "Approve":
+            self.allowed.add(number[1])
+        key = front.key()
+        for _ in range(self.dice.choice([1, 1, 2])):
+            await asyncio.gather(front.send(BEN, card, payload, key=key), return_exceptions=True)
+
     async def asked(self) -> Request | None:
         """One of the open questions."""
-        found = (await self.broker.pending(ANN)).requests
+        found = [one for person in (ANN, BEN) for one in (await self.broker.pending(person)).requests]
         return self.dice.choice(found) if found else None
 
     async def answer(self) -> None:
@@ -210,7 +173,7 @@ class Chaos:
         if subject is not None and value == "once" and isinstance(subject.arguments, dict):
             self.allowed.add(str(subject.arguments["number"]))  # before it is sent: its outcome may stay unknown
         return await self.broker.answer(
-            Reply(request.id, Accepted(values={request.question.fields[0].id: value}), ANN, "chat")
+            Reply(request.id, Accepted(values={request.question.fields[0].id: value}), _asked(request), "chat")
         )
 
     async def answer_twice(self) -> None:
@@ -227,48 +190,71 @@ class Chaos:
         known = [run for run in self.runs.values() if run]
         return self.dice.choice(known) if known else None
 
+    def _who(self, run: str) -> Person:
+        return self.whose.get(run, ANN)
+
     async def cancel(self) -> None:
         """Somebody cancels."""
         if run := self.any():
-            await self.broker.cancel(run, ANN, urgent=self.dice.random() < 0.3)
+            await self.broker.cancel(run, self._who(run), urgent=self.dice.random() < 0.3)
 
     async def pause(self) -> None:
         """Somebody pauses."""
         if run := self.any():
-            await self.broker.pause(run, ANN)
+            await self.broker.pause(run, self._who(run))
 
     async def resume(self) -> None:
         """Somebody resumes."""
         if run := self.any():
-            await self.broker.resume(run, ANN)
+            await self.broker.resume(run, self._who(run))
 
     async def delete(self) -> None:
         """Somebody deletes a conversation."""
         if run := self.any():
             found = await self.broker.peek(run)
             if found is not None:
-                await self.broker.delete(found.conversation, ANN)
+                await self.broker.delete(found.conversation, self._who(run))
                 self.deleted.add(run)
 
     async def kill(self) -> None:
         """A process dies."""
-        self.dice.choice(self.roles).tell(signal.SIGKILL)
+        self.dice.choice(self._all()).tell(signal.SIGKILL)
+
+    def _all(self) -> list[Role | Front]:
+        return [*self.roles, *([self.front] if self.front is not None else [])]
+
+    async def full_stop(self) -> None:
+        """Everything dies at once."""
+        for one in self._all():
+            one.tell(signal.SIGKILL)
+        await self.power_cut()
 
     async def sleep(self) -> None:
         """A process stands still for a while, perhaps longer than its lease."""
-        role, span = self.dice.choice(self.roles), self.dice.choice([0.3, 1.0, 3.0])
+        role, span = self.dice.choice(self._all()), self.dice.choice([0.3, 1.0, 3.0])
         role.tell(signal.SIGSTOP)
+        self._later(span, lambda: role.tell(signal.SIGCONT))
 
-        async def wake() -> None:
+    async def black_hole(self) -> None:
+        """What some of the processes send and what comes to them is held back for a while, and nothing breaks."""
+        proxy, span = self.dice.choice(self.proxies), self.dice.choice([0.3, 1.0, 3.0])
+        for gate in (proxy.requests, proxy.replies):
+            gate.clear()
+            self._later(span, gate.set)
+
+    def _later(self, span: float, deed: Callable[[], None]) -> None:
+        async def wait() -> None:
             await breathe(span)
-            role.tell(signal.SIGCONT)
+            deed()
 
-        task = asyncio.create_task(wake())
+        task = asyncio.create_task(wait())
         self._told.add(task)
         task.add_done_callback(self._told.discard)
 
     async def cut(self) -> None:
         """All connections break."""
+        for proxy in self.proxies:
+            proxy.cut()
         with suppress(OSError, Exception):
             say(self.store.socket, "CLIENT", "KILL", "TYPE", "normal")
 
@@ -283,6 +269,7 @@ class Chaos:
 
     async def look(self) -> None:
         """At any moment: an end is an end, and no effect happened without leave, or twice."""
+        await self._find()
         for run in [one for one in self.runs.values() if one]:
             found = await self.broker.peek(run)
             if found is None or found.state not in TERMINAL:
@@ -293,6 +280,15 @@ class Chaos:
         assert len(effects) == len(set(effects)), f"an effect happened twice: {effects}"
         assert set(effects) <= self.allowed, f"effects without leave: {set(effects) - self.allowed}"
 
+    async def _find(self) -> None:
+        """Learn which runs began in the chat."""
+        for place in await self.broker.conversations(BEN) if len(self.whose) < len(self.there) else ():
+            found = await self.broker.peek(place.newest) if place.newest is not None else None
+            number = found.message.partition(" ")[0] if found is not None else ""
+            if found is not None and number in self.there and number not in self.runs:
+                self.runs[number] = found.id
+                self.whose[found.id] = BEN
+
     async def heal(self) -> None:
         """Everything is up again, and people answer what is open and resume what is paused, until all is at its end."""
         await asyncio.gather(*self._told)
@@ -301,6 +297,25 @@ class Chaos:
         await wait_until(self._all_ended, HEALED)
         await wait_until(self._nothing_owed, HEALED)
         await self.look()
+        for message in self.chats.at(THERE):
+            await self._is_true(message)
+
+    async def _is_true(self, card: Message) -> None:
+        """A card says what was decided, and has no button left; nor has any other message."""
+        assert not card.rows, f"{card} can still be pressed"
+        target = await self.broker.cards.target(THERE, card.id)
+        if target is None or not target.of.startswith("q"):
+            return
+        ref: Ref = ("request", target.of)
+        request = (await self.broker.store.read(0, [ref]))[ref].model
+        assert isinstance(request, Request), f"no request stands behind {card}"
+        answer = request.answer
+        said = ("Approved", "Answered") if isinstance(answer, Accepted) else ("Denied",)
+        wanted = (
+            said if isinstance(answer, Accepted | Declined) else ("canceled", "ended", "deleted", "anybody", "again")
+        )
+        assert any(word in card.text for word in wanted), f"{card} is not true: {answer}"
+        self.did["cards"] = self.did.get("cards", 0) + 1
 
     async def _all_ended(self) -> bool:
         open = False
@@ -311,9 +326,10 @@ class Chaos:
                     continue
                 open = True
                 if found.state == "paused":
-                    await self.broker.resume(run, ANN)
+                    await self.broker.resume(run, self._who(run))
         with suppress(StoreError):
-            for request in (await self.broker.pending(ANN)).requests:
+            await self._find()
+            for request in [one for who in (ANN, BEN) for one in (await self.broker.pending(who)).requests]:
                 open = True
                 await self._answer(request, self.value(request))
         await breathe(0.1)
@@ -323,6 +339,9 @@ class Chaos:
         """No claim, no stop under way, no answer that was not delivered, and nothing alive for a run at its end."""
         store = self.broker.store
         left: list[object] = [*await store.due(0, "stopping"), *await store.due(0, "ready")]
+        left += await store.due(0, "undelivered")
+        for index in ("unshown", "debt", "outbox"):
+            left += await store.due(0, index, of="fa") if self.front is not None else []
         for run in [one for one in self.runs.values() if one]:
             found = await self.broker.peek(run)
             if found is None:
@@ -330,6 +349,11 @@ class Chaos:
             left += [run] if found.turn is not None or found.unproved or found.answered else []
             left += [line for line in tree.living() if _works_on(line[0], found.id)]
         return not left
+
+
+def _asked(request: Request) -> Person:
+    """Who was asked."""
+    return BEN if request.origin == THERE else ANN
 
 
 def _works_on(pid: int, run: str) -> bool:
@@ -350,18 +374,27 @@ async def chaos(seed: int) -> AsyncGenerator[Chaos]:
         store.start()
         await store.up()
         url = f"unix://{store.socket}"
-        roles = [Role(word, folder, url, "apart") for word in ("web", "web", "worker", "worker")]
-        try:
+        async with AsyncExitStack() as stack:
+            proxies = tuple([await stack.enter_async_context(Proxy(store.socket)) for _ in range(2)])
+            words = ("web", "worker") * 2
+            roles = [Role(word, folder, proxies[number // 2].url, "apart") for number, word in enumerate(words)]
+            chats = wide()
+            front = Front(chats, proxies[1].url, folder, "apart")
+            stack.callback(store.kill)
             for role in roles:
+                stack.callback(role.end)
                 role.start()
-            async with open_broker(url, block=0.2) as broker:
-                yield Chaos(broker, folder, store, roles, seed)
-        finally:
-            for role in roles:
-                role.tell(signal.SIGCONT)
-                role.tell(signal.SIGKILL)
-                role.process.wait()
-            store.kill()
+            stack.push_async_callback(front.kill)
+            keeping = asyncio.create_task(front.keep(), name="front end")
+            stack.push_async_callback(_over, keeping)
+            broker = await stack.enter_async_context(open_broker(url, block=0.2))
+            yield Chaos(broker, folder, store, roles, seed, proxies=proxies, front=front)
+        assert not chats.violations, chats.violations
+
+
+async def _over(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def rage(seed: int, seconds: float) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""A front end in a process of its own: `python -m tests.faults.front REDIS_URL PREFIX`.
+"""A front end in a process of its own: `python -m tests.faults.front REDIS_URL PREFIX FOLDER AGENTS`.
 
 Its platform is the fake one, which lives in the test: each call goes out as a line of JSON on standard output, its
 outcome comes back on standard input, and so do what people do. It says `{"ready": true}` when it serves.
@@ -140,4 +140,4 @@ async def serve(url: str, prefix: str, folder: Path, agents: Sequence[str] = ("i
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(sys.argv[1], sys.argv[2], Path(sys.argv[3])))
+    asyncio.run(serve(sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4:] or ("it",)))

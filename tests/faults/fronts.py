@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -26,9 +28,10 @@ FROM_FRONT: TypeAdapter[Call | Heard | dict[str, bool]] = TypeAdapter(Call | Hea
 class Front(FakePlatform):
     """A platform whose front end is a process; what people do goes to it, what it sends comes here."""
 
-    def __init__(self, chats: FakeChats, url: str, folder: Path) -> None:
+    def __init__(self, chats: FakeChats, url: str, folder: Path, *agents: str) -> None:
         super().__init__(chats)
-        self._words = ("tests.faults.front", url, chats.prefix, str(folder))
+        self._words = ("tests.faults.front", url, chats.prefix, str(folder), *agents)
+        self.serves = False
         self._acts = count(1)
         self._heard: dict[int, asyncio.Future[str | None]] = {}
         self._process: asyncio.subprocess.Process | None = None
@@ -42,11 +45,28 @@ class Front(FakePlatform):
         )
         ready = asyncio.Event()
         self._reading = asyncio.create_task(self._read(self._process, ready))
-        async with asyncio.timeout(30):
+        self._reading.add_done_callback(lambda _: ready.set())
+        async with asyncio.timeout(90):
             await ready.wait()
+        self.serves = not self._reading.done()
+
+    async def keep(self) -> None:
+        """Start the process whenever it is gone, for ever."""
+        while True:
+            with contextlib.suppress(TimeoutError):
+                await self.start()
+                await self._reading
+            await self.kill()
+
+    def tell(self, number: signal.Signals) -> None:
+        """Send the process a signal."""
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, number)
 
     async def kill(self, *, hard: bool = True) -> None:
         """End the process as the kernel does, or in order; what it was about to be told, it never hears."""
+        self.serves = False
         if self._process is None:
             return
         assert self._process.stdin is not None
@@ -76,7 +96,9 @@ class Front(FakePlatform):
                     self._calls.add(task)
                     task.add_done_callback(self._calls.discard)
                 case Heard() as heard:
-                    self._heard.pop(heard.act).set_result(heard.notice)
+                    waiting = self._heard.pop(heard.act, None)
+                    if waiting is not None and not waiting.done():
+                        waiting.set_result(heard.notice)
                 case _:
                     ready.set()
 

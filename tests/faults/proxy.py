@@ -79,7 +79,11 @@ class Proxy:
         if not self.welcome:
             writer.transport.abort()
             return
-        up_reader, up_writer = await asyncio.open_unix_connection(self._target)
+        try:
+            up_reader, up_writer = await asyncio.open_unix_connection(self._target)
+        except OSError:
+            writer.transport.abort()
+            return
         self._open |= {writer, up_writer}
         said = set[bytes]()
         for source, sink, gate in ((reader, up_writer, self.requests), (up_reader, writer, self.replies)):

@@ -14,8 +14,8 @@ from core.people import OWNER
 from tests.adapters.web.place import heard
 from tests.contract.bench import wide
 from tests.faults.acted import ASKS
-from tests.faults.chaos import breathe
 from tests.faults.fronts import front
+from tests.faults.roles import breathe
 from tests.faults.web_server import Process
 from tests.faults.world import LIMIT, Case, World, world
 from tests.proves import proves

@@ -23,8 +23,8 @@ from gateway import wiring
 from gateway.settings import Settings
 from tests.adapters.web.place import User
 from tests.faults.acted import Traces
-from tests.faults.chaos import Store
 from tests.faults.proxy import Proxy
+from tests.faults.roles import Store
 from tests.faults.web_server import Process, web_role
 from tests.waiting import wait_until
 
