@@ -60,7 +60,7 @@ def killed_workers(ground: Ground) -> list[Row]:
 
 @measurement
 def everything_down(ground: Ground) -> list[Row]:
-    """The holder of a question is killed, the answer is accepted, then Redis is killed; all of it comes back."""
+    """The holder of a question is killed, the answer is accepted, then Redis is killed; all comes back."""
     del ground
     with TemporaryDirectory(prefix="sayso-bench-") as folder:
         ms, effects = uvloop.run(_outage(Path(folder)))
