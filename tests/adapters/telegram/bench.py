@@ -45,6 +45,7 @@ class Office(Bench):
 
     server: TelegramServer = field(default_factory=TelegramServer)
     how: dict[str, object] = field(default_factory=dict[str, object])
+    patience: float = 0.8
 
     async def stand_by(self, chats: FakeChats) -> Surface:
         """Start one more front end; another may hold the bot."""
@@ -58,6 +59,7 @@ class Office(Bench):
             link=lambda request: f"{LINK}{request}" if self.link else None,
             look=0.1,
             quiet=self.quiet,
+            patience=self.patience,
         )
         await self._stack.enter_async_context(surface)
         self.surfaces.append(surface)

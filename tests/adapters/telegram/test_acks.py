@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from adapters.desk import LATER
+from adapters.telegram.acks import CROWD
 from core.agent import Run
-from tests.adapters.telegram.bench import Office
+from tests.adapters.telegram.bench import Office, office
 from tests.contract.agents import where
 from tests.proves import proves
 from tests.standins.telegram import Person, TelegramServer, cut, flood, server_error
@@ -37,6 +40,26 @@ async def test_a_crowd_of_presses_is_acknowledged_while_none_is_decided_and_each
     await made.taken()
     assert {one.notice for one in presses} == {LATER.text}
     assert all(len(one.answers) == 1 for one in presses)
+
+
+async def test_in_a_crowd_nobody_waits_for_their_outcome_but_the_first(
+    redis_url: str, tmp_path: Path, server: TelegramServer, ann: Person
+) -> None:
+    """However patient we are: those behind the first few hear at once that theirs is stored."""
+    async with office(redis_url, tmp_path, server, patience=3600.0) as made:
+        made.hire(where)
+        ann.says("please")
+        card = await made.ask(ann, "Where to?")
+        made.doors.gate.clear()
+        presses = [ann.presses_data(card, str(card.buttons[0]["callback_data"])) for _ in range(MANY)]
+        await wait_until(lambda: all(one.answers for one in presses[CROWD:]), 30)
+        assert not any(one.answers for one in presses[:CROWD])
+        made.doors.gate.set()
+        await wait_until(lambda: all(one.answers for one in presses), 30)
+        assert presses[0].notice == "Accepted."
+        assert {one.notice for one in presses[1:CROWD]} == {"Already answered: that is the answer that stands."}
+        assert {one.notice for one in presses[CROWD:]} == {LATER.text}
+        await made.sees(ann, "To staging.")
 
 
 async def test_an_outcome_that_came_too_late_to_be_shown_on_the_press_is_told_in_the_chat(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from core.life.decision import Refusal
 from core.life.event import Broke, Ended, Finish, Forestall, Said, Took
 from core.life.result import Answered, Changed, Opened, Resumed, Sent, Stopped, Told
 from core.question import Accepted, ChoiceField, Declined, Question, SecretField
-from tests.core.life.play import ANN, BEN, CAT, CHOICE, DAN, FORM, NUMBER, SURE, TEXT, Play, call
+from tests.core.life.play import ANN, BEN, CAT, CHOICE, DAN, FORM, GROUP, NUMBER, SURE, TEXT, Play, call
 from tests.core.life.test_stopping import refused
 
 
@@ -365,3 +366,18 @@ def test_a_finished_run_leaves_the_conversation_to_the_next() -> None:
     assert not play.index("ready")
     assert isinstance(play.finish(turn), Changed)
     assert list(play.index("ready")) == [second]
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_sealed_secret_is_taken_in_a_private_place_only(private: bool) -> None:
+    """Its text is nowhere; a repeat of the event hears the same, whatever the text was."""
+    play = Play()
+    question = Question(title="Token?", fields=(SecretField(name="token"),))
+    place = "chat-1" if private else "tg-7"
+    asked = play.waiting(question, origin=place)[1]
+    event = Said(place, "", ANN, "demo", "k", private=private, people=GROUP, secret=asked, sealed={"y0": "sealed"})
+    told = play.act(event)
+    assert isinstance(told, Answered if private else Refusal)
+    assert play.request(asked).state == ("settled" if private else "open")
+    if private:
+        assert play.act(Said(place, "S3cr3t", ANN, "demo", "k", private=private)) == told
