@@ -23,7 +23,7 @@ from adapters.telegram.acks import Acks
 from adapters.telegram.connection import Wire, open_bot, updates_in
 from adapters.telegram.incoming import Incoming
 from adapters.telegram.letting_in import checked, let_in, watch_hook
-from adapters.telegram.outcome import refused
+from adapters.telegram.outcome import NO_RIGHT, refused
 from adapters.telegram.parse import Me
 from adapters.telegram.place import PREFIX, Spot, spot
 from adapters.telegram.polling import Polling
@@ -63,6 +63,7 @@ class Telegram:
         self._incoming: Incoming | None = None
         self._polling: Polling | None = None
         self._trouble: str | None = None
+        self._mute: dict[str, None] = {}
 
     # ── receiving ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -116,7 +117,9 @@ class Telegram:
 
     def trouble(self) -> str | None:
         """What is wrong, in one sentence."""
-        return self._polling.trouble if self._polling is not None else self._trouble
+        told = self._polling.trouble if self._polling is not None else self._trouble
+        mute = next(iter(self._mute), None)
+        return told or (mute and f"The bot may not write in {mute}: give it the right to send messages there.")
 
     async def check(self) -> tuple[Finding, ...]:
         """Look at token, webhook and rights, without changing a thing."""
@@ -233,9 +236,13 @@ class Telegram:
     async def _call(self, place: str, send: Callable[[Wire, Spot], Awaitable[str]]) -> Outcome:
         at = spot(place)
         try:
-            return Sent(await send(self._bot, at))
+            sent = Sent(await send(self._bot, at))
+            self._mute.pop(place, None)
+            return sent
         except TelegramError as error:
             found = refused(error, at.thread)
+            if isinstance(found, Refused) and found.reason == NO_RIGHT:
+                self._mute[place] = None
             if isinstance(error, BadRequest):
                 _log.debug("Telegram refused something at %s: %s", place, error.message)
             return found

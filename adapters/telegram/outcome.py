@@ -23,14 +23,15 @@ GONE: Final = (
     "message identifier is not specified",
 )
 MARKUP: Final = ("can't parse", "entit", "unsupported parse_mode")
+NO_RIGHT: Final = "the bot may not write there: give it the right to send messages"
 WORDS: Final = {
     "bot was blocked by the user": "the bot was blocked by the person",
     "bot can't initiate conversation with a user": "the person has not opened a chat with the bot yet",
     "user is deactivated": "the person's account was deleted",
     "bot was kicked": "the bot was removed from the group",
     "bot is not a member": "the bot is not in the group",
-    "not enough rights": "the bot may not write there: give it the right to send messages",
-    "have no rights to send": "the bot may not write there: give it the right to send messages",
+    "not enough rights": NO_RIGHT,
+    "have no rights to send": NO_RIGHT,
     "chat not found": "there is no such chat, or the bot is not in it",
     "topic_closed": "the topic is closed",
     "message thread not found": "the topic was deleted",

@@ -110,6 +110,23 @@ async def test_a_bot_that_was_thrown_out_leaves_its_question_to_be_answered_else
     assert len(server.calls("sendMessage", ops)) == calls
 
 
+async def test_a_right_that_is_missing_is_said_in_one_sentence_until_it_is_given(
+    made: Office, server: TelegramServer, ann: Person
+) -> None:
+    ops = server.group("Ops", [ann])
+    made.doors.set((f"tg:{ann.id}",))
+    made.hire(where)
+    front = made.surfaces[0]
+    server.mute(ops)
+    ann.says("@sayso_bot go", ops)
+    await wait_until(lambda: front.trouble())
+    assert front.trouble() == f"The bot may not write in tg-{ops.id}: give it the right to send messages there."
+    server.mute(ops, muted=False)
+    ann.says("/status", ops)
+    await made.sees(ops, "Waiting for you")
+    await wait_until(lambda: front.trouble() is None)
+
+
 async def test_a_person_who_blocked_the_bot_is_no_loop_either(
     made: Office, server: TelegramServer, ann: Person
 ) -> None:
