@@ -43,6 +43,14 @@ async def test_an_error_of_the_network_means_unsent_and_does_not_show_the_token(
     assert KEY not in "".join(traceback.format_exception(found.value))
 
 
+@proves("C108", "telegram")
+async def test_the_library_itself_is_never_given_the_token() -> None:
+    """What it logs, raises or shows of itself cannot tell what it does not know."""
+    bot = open_bot(Settings.model_validate({"bot_token": f"42:{KEY}", "api_url": "http://127.0.0.1:9"}))
+    assert KEY not in f"{bot.token} {bot.base_url} {bot.base_file_url} {bot!r}"
+    await bot.close_lines()
+
+
 async def test_closed_lines_ask_nothing_any_more() -> None:
     bot = open_bot(Settings.model_validate({"bot_token": f"42:{KEY}", "api_url": _unused()}))
     await bot.close_lines()
