@@ -20,6 +20,7 @@ from core.asks import NotYet
 from core.command import CommandFailed, Exited
 from core.effect import StepFailed, Undecided
 from core.errors import SaysoError
+from core.pace import Steps
 from core.replay import Diverged, Steer
 from core.run import Agent, CallFailed, Completed, Failed, Parked, Run, goes_on
 from core.secret import Secret, SecretGone
@@ -48,6 +49,7 @@ __all__ = [
     "SecretGone",
     "Steer",
     "StepFailed",
+    "Steps",
     "Stream",
     "Undecided",
     "Unrepeatable",
@@ -74,7 +76,8 @@ class FunctionAgent:
 
     isolation: `task` runs it in the worker's process, with others; `process` in one of its own, which can always be
     ended, with all that it started. on_lost: whether a run whose worker was lost goes on by itself
-    from its journal, or waits for a person. guarded: tools that always need an approval.
+    from its journal, or waits for a person. guarded: tools that always need an approval. steps: of the ladder that a
+    stop climbs, when they are not to take what the settings say.
     """
 
     def __init__(
@@ -86,7 +89,9 @@ class FunctionAgent:
         on_lost: OnLost = "retry",
         guarded: tuple[str, ...] = (),
         description: str = "",
+        steps: Steps | None = None,
     ) -> None:
+        self.steps = steps
         self.name = name
         self.isolation: Isolation = isolation
         self.on_lost: OnLost = on_lost
@@ -123,6 +128,7 @@ def agent(
     on_lost: OnLost = "retry",
     guarded: tuple[str, ...] = (),
     description: str = "",
+    steps: Steps | None = None,
 ) -> Callable[[Body], FunctionAgent]:
     """Make an agent out of an async function of a run and a message."""
 
@@ -134,6 +140,7 @@ def agent(
             on_lost=on_lost,
             guarded=guarded,
             description=description or (body.__doc__ or "").strip().split("\n", 1)[0],
+            steps=steps,
         )
 
     return make

@@ -5,7 +5,7 @@ A verb returns a result or a `Refusal`; it raises only when Redis cannot be reac
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -209,9 +209,12 @@ class Broker(Looks):
 
     # ── a turn's side ────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def claim(self, id: str, worker: str, pausing: frozenset[str] = frozenset()) -> Delivered | Refusal:
+    async def claim(
+        self, id: str, worker: str, pausing: frozenset[str] = frozenset(), ladders: Mapping[str, int] | None = None
+    ) -> Delivered | Refusal:
         """Take a ready run and start a turn."""
-        return await self.committer.carry(start.claim, Claim(id, worker, pausing), self._at(id), first=("run", id))
+        event = Claim(id, worker, pausing, ladders or {})
+        return await self.committer.carry(start.claim, event, self._at(id), first=("run", id))
 
     async def ask(self, event: Ask) -> Asked | Refusal:
         """Park a question; its entry in the run's journal is in the same commit."""

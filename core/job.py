@@ -172,6 +172,7 @@ class Job:
     async def _code(self, turn: Turn, hold: Hold, record: Record) -> Completed | Parked | Failed:
         whose.set(turn)
         agent = self._agents(record.agent)
+        self._pace = turn.pace = self._pace.of(agent)
         run = Run(
             turn,
             hold,

@@ -99,7 +99,10 @@ class Person(Value):
 
 
 class Turn(Value):
-    """One stretch of work of a run. held: it waits in memory; again: lost, it goes on; code: its process, if apart."""
+    """One stretch of work of a run. held: it waits in memory; again: lost, it goes on; code: its process, if apart.
+
+    ladder_ms: what its agent wants a stop to take at most, when that is not what the settings say.
+    """
 
     fence: int
     worker: str
@@ -107,6 +110,7 @@ class Turn(Value):
     held: bool = False
     again: bool = True
     code: str = ""
+    ladder_ms: int | None = None
 
 
 class Grant(Value):

@@ -70,15 +70,18 @@ class Reaper:
         """Look at what is stopping for longer than its worker should need."""
         pace, now = self._pace, self._broker.store.now()
         help_after = int((pace.cooperative + pace.terminate) * 1000)
-        kill_after = int((pace.cooperative + pace.terminate + pace.kill + pace.verify + self._handover) * 1000)
+        kill_after = pace.ladder_ms + int(self._handover * 1000)
         for id, _ in await self._broker.store.due(partition, "stopping", until=now - help_after, limit=1_000):
             run = await self._broker.peek(id)
             if run is None or run.state != "stopping":
                 continue
             for turn in turns_of(run):
-                if turn.code:
+                own, since = turn.ladder_ms or 0, now - (run.stop_ms or now)
+                if turn.code and since >= own:
                     await self._end_tree(run, turn)
-                elif (run.stop_ms or now) <= now - kill_after and await self._is_ended(partition, turn.worker, id):
+                elif turn.code or since < max(kill_after, own + int(self._handover * 1000)):
+                    continue
+                elif await self._is_ended(partition, turn.worker, id):
                     event = Lost(run.id, turn.worker, gone=True, effects=await self._effects(run, turn))
                     await self._broker.lost(event)
         for member, _ in await self._broker.store.due(partition, "unproved", until=now - kill_after, limit=1_000):
@@ -98,7 +101,13 @@ class Reaper:
         await self._broker.ended(Ended(run.id, turn.fence, by, await self._effects(run, turn), turn.worker))
 
     async def _end_deleted(self, partition: int, run: str, worker: str) -> None:
-        """End what still works for a run that was deleted: with its worker goes all that it started for it."""
+        """End what still works for a run that was deleted: with its worker goes all that it started for it.
+
+        Not while that worker has its lease: it climbs the ladder by itself, or ends.
+        """
+        live = (await self._broker.store.read(partition, [("incarnation", worker)]))["incarnation", worker].model
+        if isinstance(live, Incarnation) and live.until_ms > self._broker.store.now():
+            return
         if await self._broker.peek(run) is None and await self._is_ended(partition, worker, run):
             await self._broker.lost(Lost(run, worker, gone=True))
 

@@ -42,7 +42,8 @@ class Worker:
 
     agents: finds an agent by name, raising `SaysoError` in words. slots: turns that run at the same time.
     pausing: agents whose runs wait for a person when this worker is lost (`on_lost="pause"`). apart: agents whose turns
-    run in processes of their own, forked from `template`, and whether their runs go on by themselves.
+    run in processes of their own, forked from `template`, and whether their runs go on by themselves. ladders: those
+    with a ladder of their own, in milliseconds.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Worker:
         pausing: frozenset[str] = frozenset(),
         apart: Mapping[str, bool] | None = None,
         template: Template | None = None,
+        ladders: Mapping[str, int] | None = None,
     ) -> None:
         self._broker = broker
         self._lease = lease
@@ -67,6 +69,7 @@ class Worker:
         self._pausing = pausing
         self._apart = dict(apart or {}) if template is not None else {}
         self._template = template
+        self._ladders = ladders
         self._tasks: set[asyncio.Task[None]] = set()
         self._claiming: set[str] = set()
         self._jobs: dict[str, list[Working]] = {}
@@ -179,7 +182,7 @@ class Worker:
         """Take a run, and run its turn to its end."""
         try:
             try:
-                taken = await self._broker.claim(run, worker, self._pausing)
+                taken = await self._broker.claim(run, worker, self._pausing, self._ladders)
             finally:
                 self._claiming.discard(run)
             if isinstance(taken, Refusal):
@@ -210,7 +213,7 @@ class Worker:
                     taken,
                     worker,
                     template=self._template,
-                    pace=self._pace,
+                    pace=self._pace.of(self._agents(record.agent)),
                     valid=valid,
                     held=self._count,
                     again=self._apart[record.agent],

@@ -57,16 +57,19 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
         if apart:
             template = await stack.enter_async_context(Template(command("gateway.template")))
             await template.warm()
+        spans = wiring.pace(settings)
+        ladders = {name: own.ladder_ms for name, one in known.items() if (own := spans.of(one)) != spans}
         worker = Worker(
             broker,
             lease,
             found,
             files=files,
             slots=settings.runs_at_once,
-            pace=wiring.pace(settings),
+            pace=spans,
             pausing=pausing,
             apart=apart,
             template=template,
+            ladders=ladders,
         )
         await stack.enter_async_context(worker)
         await stack.enter_async_context(wiring.reaper(settings, broker))

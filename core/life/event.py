@@ -58,11 +58,15 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A worker takes a ready run. pausing: agents whose runs wait for a person when their worker was lost."""
+    """A worker takes a ready run. pausing: agents whose runs wait for a person when their worker was lost.
+
+    ladders: agents with a ladder of their own, and how long it is, in milliseconds.
+    """
 
     run: str
     worker: str
     pausing: frozenset[str] = frozenset()
+    ladders: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)

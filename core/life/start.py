@@ -103,7 +103,8 @@ def claim(d: Draft, e: Claim) -> Delivered | Refusal:
         return Refusal("early", f"run {e.run!r} lost its worker, it is tried again later", {"retry": run.retry_ms})
     d.hold(from_ms=run.retry_ms or 0, until_ms=incarnation.until_ms)
     unproved = run.unproved if run.turn is None else (*run.unproved, run.turn)
-    turn = Turn(fence=run.fence + 1, worker=e.worker, since_ms=d.now, again=run.agent not in e.pausing)
+    ladder, again = e.ladders.get(run.agent), run.agent not in e.pausing
+    turn = Turn(fence=run.fence + 1, worker=e.worker, since_ms=d.now, again=again, ladder_ms=ladder)
     run = d.save_run(run, fence=run.fence + 1, turn=turn, unproved=unproved)
     d.want(Owe("claims", run.id, d.now, of=e.worker))
     d.log(run.root, "turn", f"turn#{run.fence}", run.fence, resumed=run.resumed)

@@ -4,14 +4,15 @@ import asyncio
 import os
 import threading
 from collections.abc import AsyncGenerator, Generator
+from dataclasses import replace
 
 import pytest
 
-from core.agent import Run
+from core.agent import Run, Steps, agent
 from core.broker import open_broker
 from core.trace import seen
 from tests.waiting import wait_until
-from tests.workshop import ANN, Workshop
+from tests.workshop import ANN, QUICK, Workshop
 
 THREADS = min(32, (os.cpu_count() or 1) + 4)
 """that a loop has, unless it is told otherwise"""
@@ -71,6 +72,23 @@ async def test_a_run_on_a_thread_that_hangs_is_fenced_at_once_and_canceled_only_
         assert (await shop.record(run)).shown == "canceling"
         hanging.opened.set()
         assert (await shop.until(run, "canceled")).ended_by == "cooperative"
+
+
+async def test_an_agent_in_the_worker_says_itself_how_long_it_may_take_to_stop(shop: Workshop, hanging: Thread) -> None:
+    """Its worker would wait for a minute before it fenced the run."""
+
+    async def body(run: Run, message: str) -> None:
+        await asyncio.to_thread(hanging)
+
+    shop.agents["it"] = agent("it", steps=Steps(cooperative=0.1))(body)
+    async with shop.worker(replace(QUICK, cooperative=60.0)) as worker:
+        run = await shop.say()
+        await wait_until(hanging.reached.is_set)
+        await shop.broker.cancel(run, ANN)
+        await seen("turn.overdue", run=run)
+        assert worker.overdue == [run]
+        hanging.opened.set()
+        await shop.until(run, "canceled")
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["told to stop", "at work"])

@@ -12,7 +12,7 @@ import sys
 import threading
 from pathlib import Path
 
-from core.agent import Run, agent
+from core.agent import Run, Steps, agent
 
 LATE = "import sys, time, pathlib; time.sleep(3); pathlib.Path(sys.argv[1]).open('a').write('late\\n')"
 DEAF = (
@@ -44,6 +44,12 @@ def _turn_for_ever() -> None:
 @agent("stubborn", isolation="process")
 async def stubborn(run: Run, message: str) -> str | None:
     """Resist, in a process of its own."""
+    return await _resist(run, message)
+
+
+@agent("hurried", isolation="process", steps=Steps(cooperative=0.2, terminate=0.3))
+async def hurried(run: Run, message: str) -> str | None:
+    """Resist, and be ended sooner than the settings say."""
     return await _resist(run, message)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.agent import goes_on
+from core.agent import Agent, goes_on
 from core.broker import open_broker
 from core.lease import Lease
 from core.life.draft import Spans
@@ -129,6 +129,29 @@ async def test_a_turn_whose_process_dies_is_paused_with_the_reason(shop: Worksho
     paused = await shop.until(run, "paused", timeout=20)
     assert paused.cause == "turn_failed"
     assert "SIGKILL" in (paused.error or "")
+
+
+async def test_an_agent_says_itself_how_long_each_step_may_take(redis_url: str, tmp_path: Path) -> None:
+    """The settings would wait for a minute; the turn is terminated as soon as its agent says, and its record knows."""
+    slow = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=60.0, terminate=60.0, kill=1.0, verify=1.0, grace=0.2)
+    agents: dict[str, Agent] = {"hurried": stubborn.hurried}
+    settings = {"SAYSO_AGENT": "tests.faults.stubborn:hurried", "SAYSO_DATA_DIR": str(tmp_path / "data")}
+    ladders = {"hurried": slow.of(stubborn.hurried).ladder_ms}
+    async with (
+        open_broker(redis_url, block=0.2) as broker,
+        Template(command("gateway.template"), environment={**BASE, **settings}) as template,
+        Lease(broker, "worker", prefixes=("chat-",)) as held,
+        Worker(
+            *(broker, held, agents.__getitem__), pace=slow, apart={"hurried": True}, template=template, ladders=ladders
+        ),
+    ):
+        shop = Workshop(broker, agents)
+        run = await shop.say(f"busy {tmp_path}", to="hurried")
+        pids = await begun(tmp_path)
+        turn = (await shop.record(run)).turn
+        assert turn is not None
+        assert turn.ladder_ms == 2_500
+        assert (await canceled(shop, run, pids)).ended_by == "terminated"
 
 
 async def test_a_second_press_takes_the_next_step_at_once(redis_url: str, template: Template, tmp_path: Path) -> None:

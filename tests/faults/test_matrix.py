@@ -287,7 +287,7 @@ async def test_a_run_on_a_dead_host_lets_its_conversation_go_and_is_never_said_t
 async def test_a_turn_apart_ends_although_its_worker_sleeps(
     verb: Verb, shop: Workshop, redis_url: str, tmp_path: Path
 ) -> None:
-    quick = {"SAYSO_AGENT": "tests.faults.moving:moving", "SAYSO_INDEX_LOOK": "0.1", "SAYSO_HOT_WINDOW": "0.01"}
+    quick = {"SAYSO_AGENT": "tests.faults.moving:moving", "SAYSO_INDEX_LOOK": "0.1", "SAYSO_LEASE": "2"}
     shell = Shell(tmp_path, REDIS_URL=redis_url, **quick)
     sleeping = await shell.start("worker")
     try:
