@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import httpx
+import pytest
 
 from core.agent import Run
+from tests.adapters.telegram.bench import office
 from tests.adapters.telegram.ground import Ground
 from tests.contract.agents import where
+from tests.faults.proxy import Proxy
 from tests.proves import proves
-from tests.standins.telegram import bad_gateway, cut, rubbish, silence
+from tests.redis_server import RedisServer
+from tests.standins.telegram import bad_gateway, cut, rubbish, silence, telegram_server
 from tests.standins.telegram.probe import Probe
 from tests.standins.telegram.wire import Object
 from tests.waiting import wait_until
@@ -146,3 +151,24 @@ async def test_a_poison_update_is_set_aside_and_the_rest_goes_on(ground: Ground)
         await ground.says(ann, "Heard hello.")
         await wait_until(lambda: not ground.telegram.pending, timeout=20)
     assert ground.texts(ann) == ["Heard hello."]
+
+
+@proves("C102", "telegram")
+async def test_what_is_said_while_the_store_is_away_stays_with_telegram_and_is_heard_afterwards(
+    redis: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing that is not stored is confirmed."""
+    with telegram_server() as telegram:
+        ann = telegram.person("Ann")
+        async with Proxy(redis.socket) as proxy, office(proxy.url, tmp_path, telegram) as made:
+            made.hire(echo)
+            await wait_until(lambda: telegram.polling)
+            proxy.welcome = False
+            proxy.cut()
+            ann.says("hello")
+            await wait_until(lambda: "waits to be stored" in caplog.text, 20)
+            assert [one.kind for one in telegram.pending] == ["message"]
+            proxy.welcome = True
+            await made.sees(ann, "Heard hello.")
+            await wait_until(lambda: not telegram.pending)
+            assert len([one for one in telegram.messages(ann) if one.text == "Heard hello."]) == 1
