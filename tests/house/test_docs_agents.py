@@ -35,6 +35,7 @@ TALKS: dict[str, tuple[list[Json], list[str]]] = {
     "parrot": ([], ["go"]),
     "version": ([], [f"Python {platform.python_version()}"]),
     "heavy": ([], ["worked on 'go' in a process of its own"]),
+    "tidy": ([], ["'go' may take half a minute to clean up before it is terminated"]),
 }
 OTHERWISE = {"wait", "strict", "dice", "shop"}
 """Agents of the page with a test of their own below."""
