@@ -12,11 +12,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Literal, Self
+from typing import Literal, Protocol, Self
 
 from adapters.desk import Desk
 from adapters.outcomes import Notice
-from adapters.platform import Button, Finding, Hook, Limits, Migrated, Outcome, Refused, Sent, Unclear, View
+from adapters.platform import Button, Finding, Hook, Limits, Migrated, Outcome, Refused, Sent, View
 from adapters.text import utf8, utf16
 from core.model import Person
 
@@ -132,13 +132,87 @@ class FakeChats:
         return fault
 
 
-Accept = Callable[[], Outcome | Awaitable[Outcome]]
-"""What happens when the platform takes a call; one that stands for a real wire has to wait for it."""
+Accept = Callable[[], Awaitable[Outcome]]
+"""What happens when the platform takes a call."""
 
 
-async def _done(accept: Accept) -> Outcome:
-    found = accept()
-    return found if isinstance(found, Sent | Unclear | Refused | Migrated) else await found
+class There(Protocol):
+    """The platform itself, behind the connection: what it does with a call that reached it."""
+
+    async def post(self, place: str, view: View, *, nonce: str, reply_to: str | None = None) -> Outcome:
+        """Take a message."""
+        ...
+
+    async def edit(self, place: str, message: str, view: View) -> Outcome:
+        """Let a message show something else."""
+        ...
+
+    async def draft(self, place: str, of: str, view: View) -> Outcome:
+        """Show what is being written."""
+        ...
+
+    async def remove(self, place: str, message: str) -> Outcome:
+        """Take a message away."""
+        ...
+
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
+        """Take a file."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The platform that is only memory; `There` says what each verb is."""
+
+    chats: FakeChats
+
+    async def post(self, place: str, view: View, *, nonce: str, reply_to: str | None = None) -> Outcome:
+        chats = self.chats
+        if chats.limits.repeats and nonce in chats.nonces:
+            return Sent(chats.nonces[nonce])
+        made = Message(f"m{next(chats.ids)}", place, view.text, view.rows, view, shown=[view.text])
+        made.only = view.only
+        chats.messages[made.id] = made
+        chats.nonces[nonce] = made.id
+        return Sent(made.id)
+
+    async def edit(self, place: str, message: str, view: View) -> Outcome:
+        found = self.chats.messages.get(message)
+        if found is None or found.gone or found.place != place:
+            return Refused("gone", "message to edit not found")
+        if (found.text, found.rows) == (view.text, view.rows):
+            return Refused("same", "message is not modified")
+        found.text, found.rows, found.view = view.text, view.rows, view
+        found.shown.append(view.text)
+        return Sent(message)
+
+    async def draft(self, place: str, of: str, view: View) -> Outcome:
+        return Sent(of)
+
+    async def remove(self, place: str, message: str) -> Outcome:
+        found = self.chats.messages.get(message)
+        if found is None or found.gone:
+            return Refused("gone", "message to delete not found")
+        found.gone = True
+        return Sent(message)
+
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
+        made = Message(f"m{next(self.chats.ids)}", place, "", file=content, name=name)
+        self.chats.messages[made.id] = made
+        return Sent(made.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrote:
+    """What a person writes. key: the update that brings it; the same one again is a repeat."""
+
+    person: Person
+    place: str
+    text: str
+    reply_to: Message | None = None
+    key: str | None = None
+    files: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 class FakePlatform:
@@ -149,6 +223,7 @@ class FakePlatform:
         self.prefix = chats.prefix
         self.name = f"Fake {chats.prefix}"
         self.limits = chats.limits
+        self.there: There = Memory(chats)
         self.desk: Desk | None = None
         self.deaf = False
 
@@ -184,63 +259,36 @@ class FakePlatform:
         return not place.removeprefix(f"{self.prefix}-").startswith("g")
 
     async def post(self, place: str, view: View, *, nonce: str, reply_to: str | None = None) -> Outcome:
-        def accept() -> Outcome:
-            if self.limits.repeats and nonce in self.chats.nonces:
-                return Sent(self.chats.nonces[nonce])
-            made = Message(f"m{next(self.chats.ids)}", place, view.text, view.rows, view, shown=[view.text])
-            made.only = view.only
-            self.chats.messages[made.id] = made
-            self.chats.nonces[nonce] = made.id
-            return Sent(made.id)
-
-        return await self._call("post", place, view, accept)
+        return await self._call(
+            "post", place, view, lambda: self.there.post(place, view, nonce=nonce, reply_to=reply_to)
+        )
 
     async def edit(self, place: str, message: str, view: View) -> Outcome:
-        def accept() -> Outcome:
-            found = self.chats.messages.get(message)
-            if found is None or found.gone or found.place != place:
-                return Refused("gone", "message to edit not found")
-            if (found.text, found.rows) == (view.text, view.rows):
-                return Refused("same", "message is not modified")
-            found.text, found.rows, found.view = view.text, view.rows, view
-            found.shown.append(view.text)
-            return Sent(message)
-
-        return await self._call("edit", place, view, accept)
+        return await self._call("edit", place, view, lambda: self.there.edit(place, message, view))
 
     async def draft(self, place: str, of: str, view: View) -> Outcome:
-        def accept() -> Outcome:
+        def accept() -> Awaitable[Outcome]:
             self.chats.drafts.append((place, of, view.text))
-            return Sent(of)
+            return self.there.draft(place, of, view)
 
         if self.limits.draft_gap is None or not self.is_private(place):
             self.chats.violations.append(f"a draft at {place}")
         return await self._call("draft", place, view, accept)
 
     async def remove(self, place: str, message: str) -> Outcome:
-        def accept() -> Outcome:
-            found = self.chats.messages.get(message)
-            if found is None or found.gone:
-                return Refused("gone", "message to delete not found")
-            found.gone = True
-            return Sent(message)
-
-        return await self._call("remove", place, None, accept)
+        return await self._call("remove", place, None, lambda: self.there.remove(place, message))
 
     async def typing(self, place: str) -> None:
         self.chats.typed[place] += 1
 
     async def upload(self, place: str, name: str, content: bytes, *, nonce: str, asks: str | None = None) -> Outcome:
-        def accept() -> Outcome:
-            made = Message(f"m{next(self.chats.ids)}", place, "", file=content, name=name)
-            self.chats.messages[made.id] = made
-            return Sent(made.id)
-
         if len(content) > self.limits.file_max:
             self.chats.violations.append(f"a file of {len(content)} bytes")
-        return await self._call("upload", place, None, accept)
+        return await self._call("upload", place, None, lambda: self.there.upload(place, name, content, nonce=nonce))
 
-    async def _call(self, verb: Verb, place: str, view: View | None, accept: Accept) -> Outcome:
+    async def _call(
+        self, verb: Verb, place: str, view: View | None, accept: Callable[[], Awaitable[Outcome]]
+    ) -> Outcome:
         chats, chat = self.chats, self.chat(place)
         chats.calls[verb] += 1
         now = asyncio.get_running_loop().time()
@@ -250,7 +298,7 @@ class FakePlatform:
         fault = next((one for one in chats.faults if one.verb in (verb, "any") and one.place in (None, place)), None)
         if fault is not None:
             chats.faults.remove(fault)
-            accepted = await _done(accept) if fault.accepted else None
+            accepted = await accept() if fault.accepted else None
             fault.reached.set()
             if fault.gate is not None:
                 await fault.gate.wait()
@@ -265,7 +313,7 @@ class FakePlatform:
             return Refused("final", "bot was blocked by the user")
         if view is not None and chats.no_markup and not view.plain:
             return Refused("markup", "can't parse entities")
-        return await _done(accept)
+        return await accept()
 
     def _check(self, view: View | None) -> None:
         """Note what a real platform would refuse."""
@@ -304,14 +352,17 @@ class FakePlatform:
         files: tuple[str, ...] = (),
         links: tuple[str, ...] = (),
     ) -> Notice | None:
-        """A person writes; their message stands in the chat until somebody deletes it."""
+        """A person writes, in a group to the bot."""
+        return await self.wrote(Wrote(person, place, text, reply_to, key, files, links))
+
+    async def wrote(self, wrote: Wrote) -> Notice | None:
+        """What is written comes in; the message stands in the chat until somebody deletes it."""
         assert self.desk is not None
-        made = Message(f"p{next(self.chats.ids)}", place, text)
+        made = Message(f"p{next(self.chats.ids)}", wrote.place, wrote.text)
         self.chats.messages[made.id] = made
-        target = reply_to.id if reply_to is not None else None
-        return await self.desk.text(
-            place, made.id, text, person, key=key or self.key(), reply_to=target, files=files, links=links
-        )
+        target = wrote.reply_to.id if wrote.reply_to is not None else None
+        key, more = wrote.key or self.key(), {"files": wrote.files, "links": wrote.links}
+        return await self.desk.text(wrote.place, made.id, wrote.text, wrote.person, key=key, reply_to=target, **more)
 
     async def press(self, person: Person, message: Message, label: str, *, key: str | None = None) -> Notice:
         """A person presses the button whose label begins with these words, as it stands on the message now."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel, TypeAdapter
 from adapters.outcomes import Notice
 from adapters.platform import Button, View
 from core.model import Json, Person
-from tests.fakes import FakeChats, FakePlatform, Message
+from tests.fakes import FakeChats, FakePlatform, Message, Wrote
 from tests.waiting import wait_until
 
 __all__ = ["MIRROR", "Line", "Tab", "TabChats"]
@@ -140,21 +140,12 @@ class Tab(FakePlatform):
         self.page = page
         self.person = person
 
-    async def write(
-        self,
-        person: Person,
-        place: str,
-        text: str,
-        *,
-        reply_to: Message | None = None,
-        key: str | None = None,
-        files: tuple[str, ...] = (),
-        links: tuple[str, ...] = (),
-    ) -> Notice | None:
+    async def wrote(self, wrote: Wrote) -> Notice | None:
         """Type into the box and send; a reply to a card, and what is sent again, go by the page's own calls."""
-        assert (person, place) == (self.person, self.tab.place)
-        assert not files
-        assert not links
+        assert (wrote.person, wrote.place) == (self.person, self.tab.place)
+        assert not wrote.files
+        assert not wrote.links
+        text, reply_to, key = wrote.text, wrote.reply_to, wrote.key
         if reply_to is not None or key is not None:
             conversation = self.page.url.partition("#")[2]
             replied = {"reply_to": reply_to.id.removeprefix("q:")} if reply_to is not None else {}

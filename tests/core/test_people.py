@@ -166,6 +166,14 @@ async def test_five_wrong_codes_lock_the_door_also_for_the_right_one(people: Peo
     assert await people.who("tg:42", "") is None
 
 
+async def test_a_right_code_costs_none_of_the_tries(people: People) -> None:
+    """However many people are linked in an hour, the door is shut by wrong codes alone."""
+    for number in range(4):
+        code = await paired_code(people, f"tg:{number}")
+        assert isinstance(await people.pair("AAAAAAAA", OWNER.id), Wrong)
+        assert isinstance(await people.pair(code, OWNER.id), Paired)
+
+
 async def test_of_two_that_enter_the_same_code_one_is_linked(people: People) -> None:
     ann, ben = await added(people, "Ann"), await added(people, "Ben")
     code = await paired_code(people, "tg:42")

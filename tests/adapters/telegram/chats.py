@@ -18,7 +18,7 @@ from adapters.platform import Block, Button, Limits, Migrated, Outcome, Sent, Vi
 from adapters.telegram.adapter import Telegram
 from core.model import Person
 from tests.adapters.telegram.bench import settings
-from tests.fakes import FakeChats, FakePlatform, Message
+from tests.fakes import FakeChats, FakePlatform, Message, Wrote
 from tests.standins.telegram import Chat, Query, TelegramServer
 from tests.standins.telegram import Message as Real
 from tests.standins.telegram import Person as User
@@ -206,6 +206,39 @@ def _resolve(wanted: Written, notice: Notice | None) -> None:
         wanted.notice.set_result(notice)
 
 
+@dataclass(frozen=True, slots=True)
+class OverHttp:
+    """Telegram behind the real library, under test names; `There` says what each verb is."""
+
+    chats: TelegramChats
+    inner: Telegram
+
+    async def post(self, place: str, view: View, *, nonce: str, reply_to: str | None = None) -> Outcome:
+        target = reply_to.partition("/")[2] if reply_to is not None else None
+        return self._told(await self.inner.post(self.chats.there(place), view, nonce=nonce, reply_to=target), place)
+
+    async def edit(self, place: str, message: str, view: View) -> Outcome:
+        return self._told(await self.inner.edit(self.chats.there(place), message.partition("/")[2], view), place)
+
+    async def draft(self, place: str, of: str, view: View) -> Outcome:
+        return await self.inner.draft(self.chats.there(place), of, view)
+
+    async def remove(self, place: str, message: str) -> Outcome:
+        return self._told(await self.inner.remove(self.chats.there(place), message.partition("/")[2]), place)
+
+    async def upload(self, place: str, name: str, content: bytes, *, nonce: str) -> Outcome:
+        return self._told(await self.inner.upload(self.chats.there(place), name, content, nonce=nonce), place)
+
+    def _told(self, found: Outcome, place: str) -> Outcome:
+        match found:
+            case Sent():
+                return Sent(f"{self.chats.chat_of(place).id}/{found.message}")
+            case Migrated():
+                return Migrated(self.chats.here(found.place))
+            case _:
+                return found
+
+
 class TelegramConnection(FakePlatform):
     """One connection, over HTTP."""
 
@@ -213,6 +246,7 @@ class TelegramConnection(FakePlatform):
         self._on = chats
         self._inner = Telegram(settings(chats.server))
         super().__init__(chats)
+        self.there = OverHttp(chats, self._inner)
 
     @asynccontextmanager
     async def connect(self, desk: Desk) -> AsyncGenerator[None]:
@@ -233,75 +267,20 @@ class TelegramConnection(FakePlatform):
 
     # ── out ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def post(self, place: str, view: View, *, nonce: str, reply_to: str | None = None) -> Outcome:
-        async def accept() -> Outcome:
-            target = reply_to.partition("/")[2] if reply_to is not None else None
-            found = await self._inner.post(self._on.there(place), view, nonce=nonce, reply_to=target)
-            return self._told(found, place)
-
-        return await self._call("post", place, view, accept)
-
-    async def edit(self, place: str, message: str, view: View) -> Outcome:
-        async def accept() -> Outcome:
-            there = self._on.there(place)
-            found = await self._inner.edit(there, message.partition("/")[2], view)
-            return self._told(found, place)
-
-        return await self._call("edit", place, view, accept)
-
-    async def draft(self, place: str, of: str, view: View) -> Outcome:
-        async def accept() -> Outcome:
-            self.chats.drafts.append((place, of, view.text))
-            return await self._inner.draft(self._on.there(place), of, view)
-
-        return await self._call("draft", place, view, accept)
-
-    async def remove(self, place: str, message: str) -> Outcome:
-        async def accept() -> Outcome:
-            found = await self._inner.remove(self._on.there(place), message.partition("/")[2])
-            return self._told(found, place)
-
-        return await self._call("remove", place, None, accept)
-
     async def typing(self, place: str) -> None:
         await self._inner.typing(self._on.there(place))
         self.chats.typed[place] += 1
 
-    async def upload(self, place: str, name: str, content: bytes, *, nonce: str, asks: str | None = None) -> Outcome:
-        async def accept() -> Outcome:
-            found = await self._inner.upload(self._on.there(place), name, content, nonce=nonce)
-            return self._told(found, place)
-
-        return await self._call("upload", place, None, accept)
-
-    def _told(self, found: Outcome, place: str) -> Outcome:
-        match found:
-            case Sent():
-                return Sent(f"{self._on.chat_of(place).id}/{found.message}")
-            case Migrated():
-                return Migrated(self._on.here(found.place))
-            case _:
-                return found
-
     # ── in ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def write(
-        self,
-        person: Person,
-        place: str,
-        text: str,
-        *,
-        reply_to: Message | None = None,
-        key: str | None = None,
-        files: tuple[str, ...] = (),
-        links: tuple[str, ...] = (),
-    ) -> Notice | None:
-        """A person writes, in a group to the bot."""
-        chat = self._on.chat_of(place)
-        user = self._user(person, place)
-        target = reply_to.real if isinstance(reply_to, Live) else None
-        named = text if chat.private or target is not None or text.startswith("/") else f"@sayso_bot {text}"
-        return await self._heard(lambda: user.says(named, chat, reply_to=target), Written(person, key, files, links))
+    async def wrote(self, wrote: Wrote) -> Notice | None:
+        chat = self._on.chat_of(wrote.place)
+        user = self._user(wrote.person, wrote.place)
+        target = wrote.reply_to.real if isinstance(wrote.reply_to, Live) else None
+        aimed = chat.private or target is not None or wrote.text.startswith("/")
+        named = wrote.text if aimed else f"@sayso_bot {wrote.text}"
+        wanted = Written(wrote.person, wrote.key, wrote.files, wrote.links)
+        return await self._heard(lambda: user.says(named, chat, reply_to=target), wanted)
 
     async def send(self, person: Person, message: Message, payload: str, *, key: str | None = None) -> Notice:
         """A press arrives, and is acknowledged with what the desk says."""
