@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-LISTENING = (b"XREAD",)
+LISTENING = (b"XREAD", b"EVALSHA")
 """Words by which a connection shows what it is for."""
 
 
