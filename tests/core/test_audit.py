@@ -132,6 +132,24 @@ async def test_decisions_side_by_side_make_one_whole_chain(shop: Workshop) -> No
     assert {deed.where for deed in await audit.lines(ALL)} == {"api"}
 
 
+async def test_a_chain_that_grows_while_it_is_looked_at_is_whole(shop: Workshop) -> None:
+    """A line may be written between the look at the lines and the look at the head."""
+    audit = Audit(shop.broker)
+    runs = [await shop.say("go", origin=f"chat-{at}") for at in range(40)]
+    writing = asyncio.create_task(_cancel_all(shop, runs))
+    faults: list[str] = []
+    while not writing.done():
+        for chain in await audit.verify():
+            faults += chain.faults
+    await writing
+    assert not faults
+
+
+async def _cancel_all(shop: Workshop, runs: list[str]) -> None:
+    for run in runs:
+        await shop.broker.cancel(run, ANN, via="api")
+
+
 @pytest.mark.parametrize("how", ["changed", "removed", "first removed", "last removed", "all removed"])
 async def test_a_line_that_was_tampered_with_is_noticed(shop: Workshop, redis: RedisServer, how: str) -> None:
     """In the middle, at either end, or all of them."""
