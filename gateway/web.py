@@ -198,8 +198,8 @@ def listen(settings: Settings) -> socket.socket:
     where = f"{settings.host}:{settings.port}"
     try:
         found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, _, _, place = found[0]
-        taken = socket.socket(family, kind)
+        family, kind, protocol, _, place = found[0]
+        taken = socket.socket(family, kind, protocol)
         try:
             taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             taken.bind(place)

@@ -208,6 +208,7 @@ async def test_what_people_said_among_themselves_is_context_with_their_names(
     ops = server.group("Ops", [ann, bob], forum=True)
     here, there = server.topic(ops, "builds"), server.topic(ops, "lunch")
     made.hire(look)
+    made.doors.set(())
     bob.says("nobody hears this", ops, topic=here)
     await wait_until(lambda: not server.pending)
     await made.taken()
@@ -221,7 +222,8 @@ async def test_what_people_said_among_themselves_is_context_with_their_names(
     await wait_until(lambda: not server.pending)
     await made.taken()
     gate.opened.set()
-    await made.sees(ops, "Bob: the build is red · Bob: since noon", topic=here)
+    answer = await made.sees(ops, "since noon", topic=here)
+    assert answer.text == "Bob: the build is red · Bob: since noon"
 
 
 async def test_what_people_say_among_themselves_starts_nothing(

@@ -51,6 +51,13 @@ def test_an_agents_words_are_formatted() -> None:
     ]
 
 
+def test_entities_cover_exactly_their_words_behind_and_around_emoji() -> None:
+    """Telegram counts UTF-16 units, of which an emoji has two."""
+    payload = rendered(one("markdown", "😀😀 **bold 😀** and `x` 😀 *end 😀*"))
+    assert payload.text == "😀😀 bold 😀 and x 😀 end 😀"
+    assert marked(payload) == [("bold", "bold 😀"), ("code", "x"), ("italic", "end 😀")]
+
+
 def test_code_keeps_its_language_and_every_character() -> None:
     payload = rendered(one("markdown", "Look:\n\n```python\nif a < b:\n    print('**no**')\n```\n\nDone."))
     assert payload.text == "Look:\n\nif a < b:\n    print('**no**')\n\nDone."
