@@ -290,7 +290,7 @@ def _how(sight: Sight, words: str) -> str:
 def _secret(request: Request, sight: Sight) -> View:
     name = visible(next((f.name or f.id for f in request.question.fields if isinstance(f, SecretField)), "secret"))
     if not sight.private:
-        words = f"The secret “{name}” is never asked for in a group: give it on the dashboard, or in a private chat."
+        words = f"The secret “{name}” is never asked for in a group: give it on the dashboard or privately (/pending)."
         return View(blocks=(Block(kind="state", text=words),))
     if (sight.link is None or not sight.limits.links) and sight.limits.form_max:
         words = f"Give the secret “{name}” by the button. Do not write it here."

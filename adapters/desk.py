@@ -307,7 +307,7 @@ class Desk:
             case Told(command="edited"):
                 return notice(said)
             case Told():
-                return await self._shows.show(said, person, (await home(self._broker.store, place)).conversation)
+                return await self._shows.show(said, person, await home(self._broker.store, place), self._private(place))
             case Refusal(code="choose") if isinstance(open := said.standing.get("open"), list):
                 return await self._shows.which(person, [id for id in open if isinstance(id, str)])
             case Sent(steer=False):

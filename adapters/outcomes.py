@@ -5,6 +5,7 @@ One vocabulary for all platforms. A notice never holds a value of a secret, and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from adapters.platform import Button, Form
@@ -56,6 +57,8 @@ CAUSES: dict[Cause, str] = {
     "owner_removed": "its owner was removed",
 }
 Clock = Callable[[int], str]
+COMMAND = re.compile(r"`(/\w+)`")
+"""a command as the API's texts name it; in a chat it stands without marks, where a tap sends it"""
 NOT_YOURS = "This is not yours to answer."
 
 
@@ -225,7 +228,7 @@ def refused(refusal: Refusal, most: int = 200) -> Notice:
         by, at = refusal.standing.get("by"), refusal.standing.get("where")
         via = where(at) if isinstance(at, str) else "another place"
         text = f"Already answered by {by} on {via}: {refusal.standing.get('outcome')}."
-    text = text[:1].upper() + text[1:]
+    text = COMMAND.sub(r"\1", text[:1].upper() + text[1:])
     return Notice(text=text if len(text) <= most else clip(text, most), alert=refusal.code != "choose")
 
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 
 from adapters.emergency import carried_out, while_frozen
+from adapters.home import Place
 from adapters.outcomes import CAUSES, STATES, Notice
 from adapters.platform import Button, Limits
 from adapters.text import clip
@@ -18,7 +19,7 @@ from core.life.result import Told
 from core.looks import unsettled
 from core.model import Conversation, Grant, Person, Run
 from core.press import payload
-from core.question import Request
+from core.question import Request, SecretField
 from core.visible import visible
 
 HELP = """Write what you want done. Commands:
@@ -41,15 +42,17 @@ class Shows:
         self._limits = limits
         self._agents = tuple(agents)
 
-    async def show(self, told: Told, person: Person, conversation: Conversation | None) -> Notice:
-        """Answer a command."""
+    async def show(self, told: Told, person: Person, at: Place, private: bool) -> Notice:
+        """Answer a command. private: nobody else reads what is said at the place."""
+        conversation = at.conversation
+        read_by_all = None if private or self._limits.whispers else at
         match told.command:
             case "status":
                 return await self._status(person, conversation)
             case "pending" | "approve" | "deny" | "answer" | "abort" | "resume":
-                return await self.pending(person)
+                return await self._pending(person, read_by_all)
             case "cancel" | "pause":
-                return await self._choose(person, told.command)
+                return await self._choose(person, told.command, read_by_all)
             case "grants":
                 return await self._grants(person, conversation)
             case "stop" | "freeze" | "thaw":
@@ -91,14 +94,17 @@ class Shows:
         ]
         return self._listed(["No background jobs. At work here:", *(_line(run) for run in going)], rows)
 
-    async def pending(self, person: Person) -> Notice:
-        """List open questions and resumable runs, each with its button."""
+    async def _pending(self, person: Person, at: Place | None) -> Notice:
+        """List open questions and resumable runs, each with its button. at: only what is of this place, see `_of`."""
         found = await self._broker.pending(person)
-        if not found.requests and not found.runs:
-            return Notice(text="Nothing waits for you.")
-        lines = [f"{_name(one)} (/answer {one.id} …)" for one in found.requests] + [_line(run) for run in found.runs]
-        rows: Rows = [_show(one) for one in found.requests if not one.origin.startswith("cli-")]
-        return self._listed(lines, [*rows, *(_again(run) for run in found.runs)])
+        requests = [one for one in found.requests if at is None or _of(at, one.conversation) or at.origin in one.cards]
+        runs = [run for run in found.runs if at is None or _of(at, run.conversation)]
+        more = _elsewhere(len(found.requests) + len(found.runs) - len(requests) - len(runs))
+        if not requests and not runs:
+            return Notice(text=" ".join(["Nothing waits for you here.", *more]) if more else "Nothing waits for you.")
+        lines = [_how(one) for one in requests] + [_line(run) for run in runs] + more
+        rows: Rows = [_show(one) for one in requests if not one.origin.startswith("cli-")]
+        return self._listed(lines, [*rows, *(_again(run) for run in runs)])
 
     async def unnamed(self, conversation: Conversation | None) -> Notice:
         """Ask somebody whom the platform does not name to press a button: what is open here, what works here."""
@@ -116,17 +122,18 @@ class Shows:
     async def which(self, person: Person, open: Sequence[str]) -> Notice:
         """Ask which of several open questions is meant."""
         found = [one for one in (await self._broker.pending(person)).requests if one.id in open]
-        lines = [f"{_name(one)} (/answer {one.id} …)" for one in found]
+        lines = [_how(one) for one in found]
         return self._listed(
             ["Several questions are open, which one? Reply to its card, or:", *lines], [_show(one) for one in found]
         )
 
-    async def _choose(self, person: Person, verb: str) -> Notice:
-        found = await self._broker.pending(person)
-        if not found.runs:
+    async def _choose(self, person: Person, verb: str, at: Place | None) -> Notice:
+        paused = (await self._broker.pending(person)).runs
+        runs = [run for run in paused if at is None or _of(at, run.conversation)]
+        if not runs:
             return Notice(text=f"Nothing works here that one could {verb}.")
-        lines = ["Nothing works now. These tasks are paused:", *(_line(run) for run in found.runs)]
-        return self._listed(lines, [_again(run) for run in found.runs])
+        lines = ["Nothing works now. These tasks are paused:", *(_line(run) for run in runs)]
+        return self._listed(lines, [_again(run) for run in runs])
 
     async def _grants(self, person: Person, conversation: Conversation | None) -> Notice:
         grants = await self._broker.grants(conversation.id, person) if conversation is not None else None
@@ -163,6 +170,21 @@ class Shows:
 def _name(request: Request) -> str:
     subject = request.question.subject
     return f"? {clip(visible(request.question.title or (subject.tool if subject else 'question'), prose=True), 80)}"
+
+
+def _how(request: Request) -> str:
+    """A question, and how to answer it in words; a secret is no word."""
+    secret = any(isinstance(field, SecretField) for field in request.question.fields)
+    return _name(request) if secret else f"{_name(request)} (/answer {request.id} …)"
+
+
+def _of(at: Place, conversation: str) -> bool:
+    """Whether something is of a place: where everybody reads, nothing else is listed."""
+    return at.conversation is not None and at.conversation.id == conversation
+
+
+def _elsewhere(number: int) -> list[str]:
+    return [f"{number} more elsewhere: /pending in a private chat lists all."] if number else []
 
 
 def _line(run: Run) -> str:

@@ -20,7 +20,7 @@ I am the demo agent. I need no key, and I break nothing. Send me one of these wo
 - `file` a file from me to you
 - `fail` a run that breaks, and can be tried again
 
-Close this page while a question is open, restart me, come back tomorrow: the question waits for you."""
+While a question is open, go away, restart me, come back tomorrow: the question waits for you."""
 TICK = 0.25
 LONGEST = 600.0
 COMMAND = "rm -rf ./build ./dist && git clean -fdx"

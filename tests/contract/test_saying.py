@@ -109,6 +109,49 @@ async def test_a_bare_yes_to_two_questions_asks_which_one(made: Bench) -> None:
     await wait_until(lambda: len([one for one in made.chats[0].cards(HOME) if "Delete?" in one.text]) >= 3)
 
 
+async def test_what_waits_elsewhere_is_not_read_out_to_a_group(made: Bench) -> None:
+    """A list of what waits names questions and tasks in full: where others read it, it is only of the place."""
+    made.hire(where)
+    await made.write("please")
+    await made.card("Where to?")
+    listed = await made.write("/pending", place=GROUP)
+    assert listed is not None
+    told = await made.says(listed.text, place=GROUP)
+    if made.chats[0].limits.whispers:
+        assert told.only == ANN.id
+        assert "Where to?" in told.text
+        return
+    assert told.text == "Nothing waits for you here. 1 more elsewhere: /pending in a private chat lists all."
+    made.hire(what)
+    await made.write("please", place=GROUP)
+    await made.card("What is it?", place=GROUP)
+    listed = await made.write("/pending", place=GROUP)
+    assert listed is not None
+    assert "What is it?" in listed.text
+    assert listed.text.endswith("\n1 more elsewhere: /pending in a private chat lists all.")
+    assert not [one for one in made.chats[0].at(GROUP) if "Where to?" in one.text]
+    everything = await made.write("/pending")
+    assert everything is not None
+    assert "Where to?" in everything.text
+    assert "What is it?" in everything.text
+
+
+async def test_the_list_of_a_group_names_no_paused_task_of_elsewhere(made: Bench) -> None:
+    made.hire(where)
+    await made.write("please, but tell nobody")
+    await made.card("Where to?")
+    await made.write("/pause")
+    listed = await made.write("/cancel", place=GROUP)
+    assert listed is not None
+    assert made.chats[0].limits.whispers or "tell nobody" not in listed.text
+
+
+async def test_a_command_that_is_named_to_a_person_stands_without_marks(made: Bench) -> None:
+    answer = await made.write("/answer q0ajgqjthv31mc3f yes")
+    assert answer is not None
+    assert answer.text == "There is no such request; /pending lists those that are open"
+
+
 @proves("C28", "kit", "page", "telegram")
 async def test_a_reply_to_a_closed_card_hears_what_stands_and_touches_nothing_else(made: Bench) -> None:
     async def twice(run: Run, message: str) -> str:

@@ -90,6 +90,19 @@ async def test_a_secret_is_asked_for_by_a_link_in_private_and_never_in_a_group(m
         assert "on the dashboard" in card.text
 
 
+async def test_no_list_asks_for_a_secret_to_be_written(made: Bench) -> None:
+    """What a group's card says works: a private chat lists the secret, and shows its card there."""
+    made.hire(ask)
+    await made.write("please", place=GROUP)
+    assert "privately (/pending)" in (await made.says("The token?", place=GROUP)).text
+    listed = await made.write("/pending")
+    assert listed is not None
+    assert "The token?" in listed.text
+    assert "/answer" not in listed.text
+    await made.press(await made.card("The token?"), "? The token?")
+    await made.says("Give the secret")
+
+
 async def test_without_a_public_address_there_is_no_link(made: Bench) -> None:
     made.link = False
     await made.restart()
