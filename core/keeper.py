@@ -13,7 +13,6 @@ It is forked, has no event loop and imports nothing of Sayso but `tree`. Source:
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import select
@@ -21,14 +20,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
 from core import tree
 
-SUBREAPER = 36
 LOOK = 0.02
 """seconds between two looks while something is being ended"""
 LEFTOVERS = 2.0
@@ -41,11 +39,11 @@ def keep(reins: socket.socket, talk: socket.socket, mark: str, turn: Callable[[s
     talk: the turn's own line to the worker; whoever has the other end sees that the turn's process is gone.
     """
     os.setsid()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+    tree.adopt()
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # who ends the tree ends it by name; the keeper goes last
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
     os.environ[tree.MARK] = mark  # noqa: TID251  # no setting: what all that the turn starts inherits
     child = os.fork()
     if not child:
@@ -74,6 +72,23 @@ def _be(reins: socket.socket, talk: socket.socket, turn: Callable[[socket.socket
         os._exit(status)
 
 
+def woken() -> int:
+    """Have this process woken when a child of it ends; returns what is readable then."""
+    waking, write = os.pipe()
+    os.set_blocking(write, False)
+    os.set_blocking(waking, False)
+    signal.signal(signal.SIGCHLD, _wake)
+    signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+    return waking
+
+
+def ended() -> Generator[tuple[int, int]]:
+    """Take leave of the children of this process that ended; tells how, as `waitpid` does."""
+    with suppress(ChildProcessError):
+        while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            yield found
+
+
 def _wake(number: int, frame: FrameType | None) -> None:
     """A child ended; that the signal came wakes the keeper, and it looks by itself."""
 
@@ -96,11 +111,7 @@ class _Keeper:
 
     def stay(self) -> None:
         """Wait until nothing of the tree is left."""
-        waking, woken = os.pipe()
-        os.set_blocking(woken, False)
-        os.set_blocking(waking, False)
-        signal.signal(signal.SIGCHLD, _wake)
-        signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+        waking = woken()
         while True:
             self._reap()
             if self._over and not tree.descendants(os.getpid()):
@@ -132,13 +143,7 @@ class _Keeper:
 
     def _reap(self) -> None:
         """Take leave of children that ended; of the turn's own process, tell how."""
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if not pid:
-                return
+        for pid, status in ended():
             if pid == self._child:
                 self._over = True
                 others = tree.descendants(os.getpid())

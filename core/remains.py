@@ -24,10 +24,10 @@ def leftovers(run: Run, worker: str | None = None) -> list[int] | None:
     """
     found: list[int] = []
     for turn in turns_of(run):
-        code = tree.parsed(turn.code) if turn.code else None
-        if code is None or worker not in (None, turn.worker):
+        if not turn.code or worker not in (None, turn.worker):
             continue
-        left = tree.left(code)
+        code = tree.parsed(turn.code)
+        left = tree.left(code) if code is not None else None
         if left is None:
             return None
         found += left

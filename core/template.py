@@ -1,7 +1,8 @@
 """The template: a process with everything imported, from which turns that run apart are forked in milliseconds.
 
 It has no event loop, no thread and no connection, so that a fork of it is sound. The worker sends an order with the
-ends of two sockets, `reins` for the keeper and `talk` for the turn; the template forks a keeper for it and forgets it.
+ends of two sockets, `reins` for the keeper and `talk` for the turn; the template forks a keeper for it. When a keeper
+is killed, what hung on it falls to the template, which kills it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -18,7 +20,7 @@ from functools import partial
 from types import TracebackType
 from typing import NoReturn, Self
 
-from core import keeper
+from core import keeper, tree
 from core.errors import SaysoError
 from core.model import Json
 
@@ -35,22 +37,40 @@ class NoTemplate(SaysoError):
 def serve(control: socket.socket, turn: Callable[[dict[str, Json], socket.socket], None]) -> NoReturn:
     """Be a template until the worker closes its end; turn: runs an order in the process that was forked for it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers report for themselves
+    tree.adopt()
+    waking = keeper.woken()
+    keepers: set[int] = set()
     control.sendall(READY)
     while True:
-        try:
-            order, fds, _, _ = socket.recv_fds(control, LARGEST, 2)
-        except InterruptedError:
+        ready, _, _ = select.select([control, waking], [], [])
+        if waking in ready:
+            with suppress(BlockingIOError):
+                os.read(waking, 512)
+        _bury(keepers)
+        if control not in ready:
             continue
+        order, fds, _, _ = socket.recv_fds(control, LARGEST, 2)
         if not order:
             os._exit(0)
         reins, talk = (socket.socket(fileno=fd) for fd in fds)
-        if not os.fork():
+        made = os.fork()
+        if not made:
             control.close()
             plain = json.loads(order)
             keeper.keep(reins, talk, str(plain["mark"]), partial(turn, plain))
+        keepers.add(made)
         reins.close()
         talk.close()
+
+
+def _bury(keepers: set[int]) -> None:
+    """Take leave of children that ended; a keeper reports for itself, and what one that was killed left is killed."""
+    for pid, status in keeper.ended():
+        kept = pid in keepers
+        keepers.discard(pid)
+        if not kept or status:
+            for child in tree.children(os.getpid()) - keepers:
+                tree.tell((*tree.descendants(child), child), signal.SIGKILL)
 
 
 class Template:

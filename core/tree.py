@@ -1,16 +1,18 @@
 """Trees of operating system processes: how one is named for good, whether anything of it is left, how it is ended.
 
-A code names the process that leads a turn: host, boot, pid namespace, pid, start in clock ticks, and a mark that all
-its descendants carry in their environment. Nothing counts as proof from another host or namespace. Reads `/proc`; where
-there is none (no Linux) only the process itself and its group are known. This file knows no run and no Redis.
-Source: DESIGN section 4 (proof), proc(5).
+A code names the process that leads a turn: host, boot, pid namespace, pid, start in clock ticks, a mark that all its
+descendants carry in their environment unless they clear it, and the keeper, on whom they hang whatever they do. Nothing
+counts as proof from another host or namespace. Reads `/proc`; where there is none (no Linux) only the process itself
+and its group are known. This file knows no run and no Redis. Source: DESIGN section 4 (proof), proc(5), prctl(2).
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import platform
 import signal
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -20,6 +22,8 @@ PROC = Path("/proc")
 MARK = "SAYSO_TURN"
 """Name of the environment variable that carries the mark."""
 DEAD = ("Z", "X", "x", "")
+SUBREAPER = 36
+"""PR_SET_CHILD_SUBREAPER"""
 
 
 class Line(NamedTuple):
@@ -33,7 +37,7 @@ class Line(NamedTuple):
 
 
 class Code(NamedTuple):
-    """The name of the process that leads a turn."""
+    """The name of the process that leads a turn. keeper, since: whose child it is, and that one's start in ticks."""
 
     host: str
     boot: str
@@ -41,6 +45,8 @@ class Code(NamedTuple):
     pid: int
     ticks: int
     mark: str
+    keeper: int = 0
+    since: int = 0
 
     def __str__(self) -> str:
         return "|".join(str(part) for part in self)
@@ -52,21 +58,24 @@ class Code(NamedTuple):
 
 
 def code_of(pid: int, mark: str) -> Code:
-    """Name a process of this host."""
-    line = stat(pid)
-    return Code(host(), boot(), namespace(), pid, line.ticks if line is not None else 0, mark)
+    """Name a child of this process."""
+    line, me = stat(pid), stat(os.getpid())
+    ticks, since = (one.ticks if one is not None else 0 for one in (line, me))
+    return Code(host(), boot(), namespace(), pid, ticks, mark, os.getpid(), since)
 
 
 def parsed(text: str) -> Code | None:
-    """Read a code back; None when it is none."""
+    """Read a code back, also one of a release that did not name the keeper; None when it is none."""
     parts = text.split("|")
-    if len(parts) != 6 or not parts[3].isdigit() or not parts[4].isdigit():
+    numbers = (*parts[3:5], *parts[6:])
+    if len(parts) not in (6, 8) or not all(one.isdigit() for one in numbers):
         return None
-    return Code(parts[0], parts[1], parts[2], int(parts[3]), int(parts[4]), parts[5])
+    pid, ticks, *keeper = (int(one) for one in numbers)
+    return Code(parts[0], parts[1], parts[2], pid, ticks, parts[5], *keeper)
 
 
 def left(code: Code) -> list[int] | None:
-    """List what is alive of a tree: the leader, its session and group, whoever carries the mark.
+    """List what is alive of a tree: the leader, its session and group, whoever carries the mark or hangs on the keeper.
 
     None: it cannot be told from here. A host that was booted anew has nothing of it.
     """
@@ -76,7 +85,13 @@ def left(code: Code) -> list[int] | None:
         return []
     if code.namespace != namespace():
         return None
-    return [pid for pid, line in living() if _belongs(pid, line, code)]
+    lines = living()
+    hanging = _under(code.keeper, lines) if _keeps(code, lines) else ()
+    return [pid for pid, line in lines if pid in hanging or _belongs(pid, line, code)]
+
+
+def _keeps(code: Code, lines: list[tuple[int, Line]]) -> bool:
+    return bool(code.keeper) and any(pid == code.keeper and line.ticks == code.since for pid, line in lines)
 
 
 def _belongs(pid: int, line: Line, code: Code) -> bool:
@@ -95,8 +110,23 @@ def _marked(pid: int, mark: str) -> bool:
 
 def descendants(pid: int) -> list[int]:
     """List the living descendants of a process, children before theirs."""
+    return _under(pid, living())
+
+
+def children(pid: int) -> set[int]:
+    """List the living children of a process."""
+    return {other for other, line in living() if line.parent == pid}
+
+
+def adopt() -> None:
+    """Become the parent of whatever a descendant of this process leaves behind, also in a session of its own."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+
+
+def _under(pid: int, lines: list[tuple[int, Line]]) -> list[int]:
     children: dict[int, list[int]] = {}
-    for other, line in living():
+    for other, line in lines:
         children.setdefault(line.parent, []).append(other)
     found: list[int] = []
     front = [pid]

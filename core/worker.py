@@ -292,7 +292,10 @@ class Worker:
                 job.stop(cause, urgent=found is not None and found.urgent)
 
     async def _give_back(self, partition: int, worker: str, stray: set[str]) -> set[str]:
-        """Settle claims without a turn here: their commit or its answer was lost on the way. Twice seen is enough."""
+        """Settle claims without a turn here: their commit or its answer was lost on the way. Twice seen is enough.
+
+        A turn that was placed had begun, and its keeper was killed: that counts, as a worker that was lost does.
+        """
         held = {run for run, _ in await self._broker.store.due(partition, "claims", of=worker, limit=10_000)}
         held -= {*self._jobs, *self._claiming}
         for run in held & stray:
@@ -302,7 +305,9 @@ class Worker:
             if found is not None and not await remains.end(found, worker):
                 continue
             emit("claim.lost", run=run, worker=worker)
-            await self._broker.lost(Lost(run, worker, gone=True, again=True, cause="shutdown"))
+            begun = found is not None and found.turn is not None and bool(found.turn.code)
+            cause: Cause = "worker_lost" if begun else "shutdown"
+            await self._broker.lost(Lost(run, worker, gone=True, again=True, cause=cause))
         return held - stray
 
     # ── the end ──────────────────────────────────────────────────────────────────────────────────────────────────────

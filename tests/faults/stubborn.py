@@ -20,6 +20,13 @@ DEAF = (
     "print('deaf', flush=True); time.sleep(600)"
 )
 
+ESCAPED = (
+    "import os, signal, sys, time; [signal.signal(n, signal.SIG_IGN) for n in (2, 15)]; "
+    "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); "
+    "pid = os.getpid(); open(sys.argv[1], 'a').write(f'{pid}\\n'); time.sleep(600)"
+)
+"""What nothing names but the process it hangs on: twice forked, in a session of its own, without the mark."""
+
 
 def _note(file: Path, text: str) -> None:
     with file.open("a", encoding="utf-8") as out:
@@ -98,8 +105,15 @@ async def _resist(run: Run, message: str) -> str | None:
             await child.stdout.readline()
             _note(here, str(child.pid))
             await asyncio.Event().wait()
+        case "escaped":
+            child = await asyncio.create_subprocess_exec(sys.executable, "-c", ESCAPED, str(here), env={})
+            await child.wait()
+            await asyncio.Event().wait()
         case "die":
             os.kill(os.getpid(), signal.SIGKILL)
+        case "orphan":
+            os.kill(os.getppid(), signal.SIGKILL)
+            await asyncio.Event().wait()
         case _:
             pass
     return "done"

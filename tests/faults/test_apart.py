@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,10 @@ from core.lease import Lease
 from core.life.draft import Spans
 from core.model import Run
 from core.pace import Pace
+from core.reaper import Reaper
 from core.sweeper import Sweeper
 from core.template import Template, command
-from core.tree import living
+from core.tree import living, stat
 from core.worker import Worker
 from tests.faults import stubborn
 from tests.gateway.shell import BASE
@@ -56,8 +58,9 @@ async def shop(redis_url: str, template: Template) -> AsyncGenerator[Workshop]:
     """A broker with a worker whose turns run apart."""
     apart = {"stubborn": goes_on(stubborn.stubborn)}
     async with (
-        open_broker(redis_url, block=0.2, spans=Spans(free_ms=60_000)) as broker,
+        open_broker(redis_url, block=0.2, spans=Spans(free_ms=60_000, retry_ms=1)) as broker,
         Sweeper(broker, look=0.05, span=1.0),
+        Reaper(broker, pace=PACE),
     ):
         made = Workshop(broker, {"stubborn": stubborn.stubborn})
         async with (
@@ -122,6 +125,31 @@ async def test_a_stopped_turn_is_killed(shop: Workshop, tmp_path: Path) -> None:
     os.kill(pids[0], signal.SIGSTOP)
     ended = await canceled(shop, run, pids)
     assert ended.ended_by in ("terminated", "killed")
+
+
+@pytest.mark.parametrize("keeper", [signal.SIGSTOP, signal.SIGKILL])
+async def test_what_hides_ends_with_its_turn_although_the_keeper_does_not_work(
+    keeper: signal.Signals, shop: Workshop, tmp_path: Path
+) -> None:
+    run = await shop.say(f"escaped {tmp_path}", to="stubborn")
+    pids = await begun(tmp_path, 2)
+    leader = stat(pids[0])
+    assert leader is not None
+    os.kill(leader.parent, keeper)
+    try:
+        await canceled(shop, run, pids)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(leader.parent, signal.SIGKILL)
+
+
+async def test_a_turn_that_kills_its_keeper_is_set_aside_after_three_times(shop: Workshop, tmp_path: Path) -> None:
+    run = await shop.say(f"orphan {tmp_path}", to="stubborn")
+    aside = await shop.until(run, "paused", timeout=40)
+    assert "set aside" in (aside.error or "")
+    pids = await begun(tmp_path, 3)
+    assert len(pids) == 3
+    assert not alive(pids)
 
 
 async def test_a_turn_whose_process_dies_is_paused_with_the_reason(shop: Workshop, tmp_path: Path) -> None:
