@@ -40,6 +40,11 @@ CALM = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=0.3, terminate=0.3, kill
 SLOW = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=5.0, terminate=0.3, kill=1.0, verify=1.0, grace=0.2)
 ENDS = {"cancel": "canceled", "pause": "paused", "abort": "paused"}
 LIMIT = 30.0
+EARLY = ("parked", "answered", "restarted", "unknown")
+LATE = ("first", "model", "tool", "approved")
+"""the places of runs that began before a restart, and of those that are where they are when the verb comes"""
+WORDS = {"answered": "model", "restarted": "model", "unknown": "tool", "pausing": "deaf"}
+"""what is said to the agent for it, where that is another word"""
 
 
 class Cell:
@@ -54,7 +59,7 @@ class Cell:
 
     async def say(self, agent: str = "moving") -> None:
         """Start the run, in a conversation of its own."""
-        word = {"restarted": "model", "answered": "model", "pausing": "deaf"}.get(self.where, self.where)
+        word = WORDS.get(self.where, self.where)
         self.run = await self.shop.say(f"{word} {self.folder}", to=agent, origin=f"chat-{self.where}")
 
     def lines(self, name: str) -> list[str]:
@@ -149,10 +154,7 @@ async def begun(cell: Cell) -> None:
     if cell.where == "approved":
         await cell.parked()
         await cell.answer()
-    await cell.wrote("target" if cell.where in ("tool", "approved") else "there")
-
-
-PLACES = ("first", "parked", "answered", "model", "tool", "approved", "restarted")
+    await cell.wrote("target" if cell.where in ("tool", "approved", "unknown") else "there")
 
 
 async def settled(cell: Cell, verb: Verb) -> Record | None:
@@ -192,29 +194,30 @@ async def holds(cell: Cell, verb: Verb, before: list[str]) -> None:
 async def test_wherever_a_run_is_it_ends_and_stays_ended(
     verb: Verb, shop: Workshop, template: Template, tmp_path: Path
 ) -> None:
-    # Abort is pressed on a question: one that is open, or that was answered (then nothing is stopped).
-    places = ("parked",) if verb == "abort" else PLACES
-    cells = {where: Cell(shop, tmp_path, where) for where in places}
+    """Abort is pressed on a question that is open; pressed on one that was answered it stops nothing."""
+    early, late = (("parked", "unknown"), ()) if verb == "abort" else (EARLY, LATE)
+    cells = {where: Cell(shop, tmp_path, where) for where in (*early, *late)}
     async with worker(shop.broker, template):
-        await asyncio.gather(*(begun(cell) for cell in cells.values()))
-    if "answered" in cells:
-        await cells["answered"].answer()
+        await asyncio.gather(*(begun(cells[where]) for where in early))
     unborn = Cell(shop, tmp_path, "queued")
-    await unborn.say()
-    waiting = {"queued": unborn, **({"answered": cells["answered"]} if "answered" in cells else {})}
     if verb != "abort":
-        for cell in waiting.values():
-            pressed = await cell.press(verb)
-            assert isinstance(pressed, Stopped | Deleted), (cell.where, pressed)
-            await settled(cell, verb)
-        cells |= waiting
+        await cells["answered"].answer()
+        await unborn.say()
+        for cell in (unborn, cells["answered"]):
+            await ends(cell, verb)
     async with worker(shop.broker, template):
-        if "restarted" in cells:
+        if verb != "abort":
             await cells["restarted"].wrote("there", 2)
-        await asyncio.gather(*(_again(cell) for cell in cells.values() if cell not in waiting.values()))
-        pressed = await asyncio.gather(*(one.press(verb) for one in cells.values() if one not in waiting.values()))
-        assert all(isinstance(one, Stopped | Deleted) for one in pressed), pressed
-        await asyncio.gather(*(settled(cell, verb) for cell in cells.values()))
+        await cells["unknown"].parked()
+        await asyncio.gather(*(begun(cells[where]) for where in late))
+        if verb == "pause":
+            for where in ("restarted", "model", "tool", "approved"):
+                assert isinstance(await cells[where].press("abort"), Refusal)
+                assert (await shop.record(cells[where].run)).shown == "working"
+                assert cells[where].alive()
+        await asyncio.gather(*(ends(cell, verb) for where, cell in cells.items() if where != "answered"))
+        if verb != "abort":
+            cells["queued"] = unborn
         targets = {where: cell.lines("target") for where, cell in cells.items()}
     async with worker(shop.broker, template):
         for where, cell in cells.items():
@@ -222,17 +225,11 @@ async def test_wherever_a_run_is_it_ends_and_stays_ended(
     assert all(len(seen) <= 1 for seen in targets.values()), targets
 
 
-async def _again(cell: Cell) -> None:
-    """After the first worker left, a run that was at work goes on elsewhere; one whose step began asks first."""
-    match cell.where:
-        case "first":
-            await cell.wrote("here", 2)
-        case "tool" | "approved":
-            await cell.parked()
-        case "model":
-            await cell.wrote("there", 2)
-        case _:
-            pass
+async def ends(cell: Cell, verb: Verb) -> None:
+    """Press, and see the end."""
+    pressed = await cell.press(verb)
+    assert isinstance(pressed, Stopped | Deleted), (cell.where, pressed)
+    await settled(cell, verb)
 
 
 @pytest.mark.parametrize("verb", ["cancel", "delete"])
@@ -244,6 +241,9 @@ async def test_a_run_that_is_pausing_can_be_canceled_and_deleted(
         await begun(cell)
         await shop.broker.pause(cell.run, ANN)
         await shop.until(cell.run, "pausing", timeout=LIMIT)
+        assert isinstance(await cell.press("pause"), Stopped)
+        assert isinstance(await cell.press("abort"), Refusal)
+        assert (await shop.record(cell.run)).shown == "pausing"
         assert isinstance(await cell.press(verb), Stopped | Deleted)
         if verb == "cancel":
             assert (await shop.record(cell.run)).shown == "canceling"
