@@ -18,11 +18,13 @@ from core.broker import Broker, open_broker
 from core.lease import Lease
 from core.life.decision import Refusal
 from core.life.draft import Spans
+from core.life.event import Ask
 from core.life.living import Beat
-from core.life.result import Deleted, Delivered, Stopped
+from core.life.result import Asked, Deleted, Delivered, Stopped
 from core.model import Incarnation, fresh
 from core.model import Run as Record
 from core.pace import Pace
+from core.question import Question, TextField
 from core.reaper import Reaper
 from core.sweeper import Sweeper
 from core.template import Template, command
@@ -40,10 +42,11 @@ CALM = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=0.3, terminate=0.3, kill
 SLOW = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=5.0, terminate=0.3, kill=1.0, verify=1.0, grace=0.2)
 ENDS = {"cancel": "canceled", "pause": "paused", "abort": "paused"}
 LIMIT = 30.0
+NAME = Question(title="Name?", fields=(TextField(),))
 EARLY = ("parked", "answered", "restarted", "unknown")
 LATE = ("first", "model", "tool", "approved")
 """the places of runs that began before a restart, and of those that are where they are when the verb comes"""
-WORDS = {"answered": "model", "restarted": "model", "unknown": "tool", "pausing": "deaf"}
+WORDS = {"answered": "model", "restarted": "model", "unknown": "tool", "pausing": "deaf", "asleep-abort": "parked"}
 """what is said to the agent for it, where that is another word"""
 
 
@@ -59,7 +62,7 @@ class Cell:
 
     async def say(self, agent: str = "moving") -> None:
         """Start the run, in a conversation of its own."""
-        word = WORDS.get(self.where, self.where)
+        word = WORDS.get(self.where, "first" if self.where.startswith("asleep") else self.where)
         self.run = await self.shop.say(f"{word} {self.folder}", to=agent, origin=f"chat-{self.where}")
 
     def lines(self, name: str) -> list[str]:
@@ -264,39 +267,54 @@ async def test_a_run_on_a_dead_host_lets_its_conversation_go_and_is_never_said_t
     if verb == "delete":
         assert isinstance(await broker.delete(record.conversation, ANN), Deleted)
         return
-    stop: dict[str, Callable[[], Awaitable[Stopped | Refusal]]] = {
+    asked = await broker.ask(Ask(run, record.fence, "ask:text#0", NAME, await broker.store.end("steps", run)))
+    assert isinstance(asked, Asked)
+    presses: dict[str, Callable[[], Awaitable[Stopped | Refusal]]] = {
         "cancel": lambda: broker.cancel(run, ANN),
         "pause": lambda: broker.pause(run, ANN),
-        "abort": lambda: broker.pause(run, ANN),
+        "abort": lambda: broker.abort(asked.request or "", ANN),
+        "stop now": lambda: broker.cancel(run, ANN, urgent=True),
     }
-    assert isinstance(await stop[verb](), Stopped)
+    assert isinstance(await presses[verb](), Stopped)
 
     async def free() -> bool:
         return (await shop.record(run)).turn is None
 
     await wait_until(free, LIMIT)
-    record = await shop.record(run)
-    assert record.shown == ("canceling" if verb == "cancel" else "pausing")
-    assert record.unproved
-    assert isinstance(await broker.cancel(run, ANN, urgent=True), Stopped)
+    shown = "canceling" if verb == "cancel" else "pausing"
+    for again in ("pause", "abort", "cancel", "stop now"):
+        record = await shop.record(run)
+        assert record.shown == shown
+        assert record.unproved
+        told = await presses[again]()
+        # A question of a run that is being canceled is closed; one of a run that pauses may be aborted again.
+        assert isinstance(told, Refusal if (verb, again) == ("cancel", "abort") else Stopped), (again, told)
+        shown = "canceling" if again in ("cancel", "stop now") else shown
+    assert (await shop.record(run)).shown == "canceling"
     assert await shop.say("first nowhere", to="moving") != run
     assert isinstance(await broker.delete(record.conversation, ANN), Deleted)
 
 
-@pytest.mark.parametrize("verb", ["cancel", "pause", "delete"])
-async def test_a_turn_apart_ends_although_its_worker_sleeps(
-    verb: Verb, shop: Workshop, redis_url: str, tmp_path: Path
+async def test_turns_apart_end_although_their_worker_sleeps(
+    shop: Workshop, template: Template, redis_url: str, tmp_path: Path
 ) -> None:
-    quick = {"SAYSO_AGENT": "tests.faults.moving:moving", "SAYSO_INDEX_LOOK": "0.1", "SAYSO_LEASE": "2"}
-    shell = Shell(tmp_path, REDIS_URL=redis_url, **quick)
-    sleeping = await shell.start("worker")
+    """The one that is aborted waits for its answer, and its process with it; the others work."""
+    quick = {
+        "SAYSO_AGENT": "tests.faults.moving:moving",
+        "SAYSO_INDEX_LOOK": "0.1",
+        "SAYSO_LEASE": "2",
+        "SAYSO_HOT_WINDOW": "60",
+    }
+    sleeping = await Shell(tmp_path, REDIS_URL=redis_url, **quick).start("worker")
+    cells: dict[Verb, Cell] = {verb: Cell(shop, tmp_path, f"asleep-{verb}") for verb in VERBS}
     try:
-        cell = Cell(shop, tmp_path, "first")
-        await cell.say()
-        await cell.wrote("here")
+        for cell in cells.values():
+            await cell.say()
+            await cell.wrote("here")
+        await shop.until(cells["abort"].run, "waiting", timeout=LIMIT)
+        assert cells["abort"].alive()
         os.kill(sleeping.pid, signal.SIGSTOP)
-        assert isinstance(await cell.press(verb), Stopped | Deleted)
-        await settled(cell, verb)
+        await asyncio.gather(*(ends(cell, verb) for verb, cell in cells.items()))
     finally:
         sleeping.kill()
         await sleeping.communicate()
@@ -305,3 +323,6 @@ async def test_a_turn_apart_ends_although_its_worker_sleeps(
         return not await shop.broker.store.size(0, "unproved")
 
     await wait_until(proved, LIMIT)
+    async with worker(shop.broker, template):
+        for verb, cell in cells.items():
+            await holds(cell, verb, [])
