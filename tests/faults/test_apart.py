@@ -60,7 +60,6 @@ async def shop(redis_url: str, template: Template) -> AsyncGenerator[Workshop]:
     async with (
         open_broker(redis_url, block=0.2, spans=Spans(free_ms=60_000, retry_ms=1)) as broker,
         Sweeper(broker, look=0.05, span=1.0),
-        Reaper(broker, pace=PACE),
     ):
         made = Workshop(broker, {"stubborn": stubborn.stubborn})
         async with (
@@ -137,7 +136,8 @@ async def test_what_hides_ends_with_its_turn_although_the_keeper_does_not_work(
     assert leader is not None
     os.kill(leader.parent, keeper)
     try:
-        await canceled(shop, run, pids)
+        async with Reaper(shop.broker, pace=PACE):
+            await canceled(shop, run, pids)
     finally:
         with suppress(ProcessLookupError):
             os.kill(leader.parent, signal.SIGKILL)
