@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 
@@ -62,6 +63,14 @@ def sample(name: str) -> Deed | None:
 )
 def test_an_update_says_what_a_person_did(name: str, deed: Deed | None) -> None:
     assert sample(name) == deed
+
+
+@pytest.mark.parametrize("name", ["private text", "first message of a topic", "chain of replies", "small talk"])
+def test_another_bot_begins_nothing_and_is_not_even_overheard(name: str) -> None:
+    """Two bots that answer each other would never end."""
+    raw = copy.deepcopy(SAMPLES[name])
+    raw["message"]["from"]["is_bot"] = True
+    assert parsed(Update.de_json(raw, None), ME) is None
 
 
 def heard(text: str, *marks: tuple[str, str], broken: bool = False) -> tuple[str, bool]:
