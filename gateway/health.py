@@ -15,13 +15,25 @@ from core.leaks import Leak, Leaks
 from core.life.decision import Ref
 from core.life.emergency import words as words_of
 from core.model import Incarnation
+from core.tally import told
 from core.wire import Reply
 from gateway.front_ends import FrontEnd, command
 
+AWAY = "nothing is stored until it is back; start it, or look at its log"
 NEARLY = 0.95
 SHOWN = 3
+GONE = "when it is gone for good: `sayso settle RUN --gone`"
 LATE = 30.0
 """seconds after which what waits is late"""
+INTERRUPTIONS = {
+    "worker_lost": "their worker was lost",
+    "turn_failed": "an error stopped them",
+    "deadline": "nobody answered in time",
+    "undeliverable": "their question could not be shown",
+    "shutdown": "Sayso was shut down",
+    "client_disconnected": "their window was closed",
+}
+"""why runs pause without anybody's wish"""
 SWEEPER: Ref = ("incarnation", "one:sweeper")
 
 
@@ -39,7 +51,7 @@ async def checks(broker: Broker, known: Sequence[FrontEnd] = (), wanted: Collect
     try:
         await broker.store.link.each("PING")
     except StoreError as error:
-        return [Check("redis", False, f"Redis does not answer ({error}); nothing is stored until it is back")]
+        return [Check("redis", False, f"Redis does not answer ({error}): {AWAY}")]
     found = [Check("redis", True, "Redis answers")]
     lagging = [feed for feed in broker.feeds if not feed.healthy]
     words = "hints come in" if not lagging else "hints do not come in; looking in the indexes goes on every few seconds"
@@ -48,6 +60,7 @@ async def checks(broker: Broker, known: Sequence[FrontEnd] = (), wanted: Collect
         found += [await _room(broker), await workers(broker), await _sweeper(broker)]
         found += [await _waiting(broker), await _answers(broker), await _claims(broker)]
         found += [await _frozen(broker), await _stopping(broker), await _unproved(broker), await _cards(broker, known)]
+        found += await _counted(broker)
         found += await front_ends(broker, known, wanted)
         found.append(await _inbox(broker, known))
     except StoreError as error:
@@ -124,7 +137,7 @@ async def _inbox(broker: Broker, known: Sequence[FrontEnd]) -> Check:
         if since_ms is not None:
             age = max(0.0, (broker.store.now() - since_ms) / 1_000)
             late = max(late, age)
-            words.append(f"{many} updates of {one.title} wait, the oldest for {age:.0f} s")
+            words.append(f"{_many(many, 'update')} of {one.title} {_verb(many, 'wait')}, the oldest for {_span(age)}")
     if not words:
         return Check("inbox", True, "everything that platforms brought is taken")
     what = "; what people write there is stored, and waits: see that the front end runs, and read what it logs"
@@ -135,8 +148,9 @@ async def _waiting(broker: Broker) -> Check:
     """Runs that could go on and do not."""
     many, late = await _owed(broker, "ready")
     if not many or late < LATE:
-        return Check("queue", True, f"{many} runs are about to start" if many else "no run waits for a worker")
-    return Check("queue", False, f"{many} runs wait for a worker, the oldest for {late:.0f} s; start more workers")
+        return Check("queue", True, f"{_many(many, 'run')} about to start" if many else "no run waits for a worker")
+    words = f"{_many(many, 'run')} {_verb(many, 'wait')} for a worker, the oldest for {_span(late)}; start more workers"
+    return Check("queue", False, words)
 
 
 async def _owed(broker: Broker, index: Index) -> tuple[int, float]:
@@ -152,14 +166,15 @@ async def _owed(broker: Broker, index: Index) -> tuple[int, float]:
 async def _answers(broker: Broker) -> Check:
     """Answers that were accepted and not taken: kept, whatever happens; behind another run they may wait long."""
     many, late = await _owed(broker, "undelivered")
-    words = f"{many} accepted answers wait for their runs, the oldest for {late:.0f} s; they are kept"
+    wait = _verb(many, "wait")
+    words = f"{_many(many, 'accepted answer')} {wait} to be taken by a run, the oldest for {_span(late)}; all are kept"
     return Check("answers", True, words if many else "every accepted answer was delivered")
 
 
 async def _claims(broker: Broker) -> Check:
     """What workers hold: for as long as it takes, so this is told, and is never wrong by itself."""
     many, oldest = await held(broker)
-    words = f"workers hold {many} runs, the oldest for {oldest:.0f} s"
+    words = f"workers hold {_many(many, 'run')}, the oldest for {_span(oldest)}"
     return Check("claims", True, words if many else "workers hold no run")
 
 
@@ -177,7 +192,7 @@ async def _cards(broker: Broker, known: Sequence[FrontEnd]) -> Check:
     """Cards that show less than is so, on platforms."""
     parts = range(len(broker.store.keys))
     many = sum([await broker.store.size(part, "debt", one.prefix) for one in known for part in parts])
-    return Check("cards", True, f"{many} cards are out of step and will be mended" if many else "every card is true")
+    return Check("cards", True, f"{_many(many, 'card')} out of step, to be mended" if many else "every card is true")
 
 
 async def _frozen(broker: Broker) -> Check:
@@ -186,15 +201,17 @@ async def _frozen(broker: Broker) -> Check:
     if found is None:
         return Check("freeze", True, "nothing is frozen")
     since = (broker.store.now() - found.since_ms) / 1_000
-    return Check("freeze", False, f"{words_of(found)} (for {since:.0f} s): `sayso thaw`")
+    return Check("freeze", False, f"{words_of(found)} (for {_span(since)}): `sayso thaw`")
 
 
 async def _stopping(broker: Broker) -> Check:
     """Runs that were told to stop and are not proved to have."""
     many, late = await _owed(broker, "stopping")
     if not many or late < LATE:
-        return Check("stopping", True, f"{many} runs are stopping" if many else "every stop is confirmed")
-    return Check("stopping", False, f"{many} runs were told to stop and are not proved to have, since {late:.0f} s")
+        return Check("stopping", True, f"{_many(many, 'run')} stopping" if many else "every stop is confirmed")
+    what = f"their worker ends them, or has to come back; {GONE}"
+    words = f"{_many(many, 'run')} told to stop, and not proved to have, the oldest for {_span(late)}; {what}"
+    return Check("stopping", False, words)
 
 
 async def _unproved(broker: Broker) -> Check:
@@ -208,13 +225,42 @@ async def _unproved(broker: Broker) -> Check:
     words = "; ".join(_where(broker, leak) for leak in shown) + (
         f"; and {many - len(shown)} more" * (many > len(shown))
     )
-    what = "end those processes, or start their host again; when it is gone for good: `sayso settle RUN --gone`"
-    return Check(
-        "unproved", not grown, f"{many} turns are not seen to have ended: {words}" + (f"; {what}" * bool(grown))
-    )
+    what = f"; end those processes, or start their host again; {GONE}" if grown else ""
+    return Check("unproved", not grown, f"{_many(many, 'turn')} not seen to have ended: {words}{what}")
+
+
+async def _counted(broker: Broker) -> list[Check]:
+    """What the processes that live have counted since they began; told, and never wrong by itself."""
+    tallies = [tally for _, tally in await told(broker.shelf)]
+    fenced = sum(tally.fenced for tally in tallies)
+    late = f"{_many(fenced, 'write')} of work that was not to go on any more {'was' if fenced == 1 else 'were'} refused"
+    ended = {how: sum(tally.ended.get(how, 0) for tally in tallies) for how in INTERRUPTIONS}
+    reasons = ", ".join(f"{many} because {INTERRUPTIONS[how]}" for how, many in ended.items() if many)
+    many = sum(ended.values())
+    return [
+        Check("fenced", True, f"{late}, as it should be" if fenced else "no write came late"),
+        Check("interrupted", True, f"{_many(many, 'run')} paused: {reasons}" if many else "no run was interrupted"),
+    ]
 
 
 def _where(broker: Broker, leak: Leak) -> str:
     since = (broker.store.now() - leak.since_ms) / 1_000
     place = f"process {leak.pid} on {leak.host}" if leak.pid else f"worker {leak.worker}"
-    return f"{leak.run} ({leak.state or 'deleted'}) by {place} since {since:.0f} s"
+    return f"{leak.run} ({leak.state or 'deleted'}) by {place}, for {_span(since)}"
+
+
+def _many(many: int, what: str) -> str:
+    """So many of something: 1 run, 2 runs."""
+    return f"{many} {what}" if many == 1 else f"{many} {what}s"
+
+
+def _verb(many: int, verb: str) -> str:
+    return f"{verb}s" if many == 1 else verb
+
+
+def _span(seconds: float) -> str:
+    """How long, as short as it stays clear: 42 s, 7 min, 3 h, 2 days."""
+    for size, name in ((86_400, "days"), (3_600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds // size:.0f} {name}"
+    return f"{seconds:.0f} s"

@@ -23,9 +23,9 @@ router = APIRouter(prefix="/v1", tags=["people"])
 
 
 async def owner(who: Admin) -> Known:
-    """Only an owner looks after people."""
+    """Only an owner looks after people, emergencies, the record and health."""
     if who.person.role != "owner":
-        raise Problem(403, "role", "only an owner looks after people", errors=[("role", "must be owner")])
+        raise Problem(403, "role", "only an owner may do this", errors=[("role", "must be owner")])
     return who
 
 

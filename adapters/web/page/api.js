@@ -104,6 +104,7 @@ export const api = {
   giveSecret: (/** @type {string} */ id, /** @type {object} */ body, /** @type {string} */ key) => call("POST", `/v1/requests/${enc(id)}/secret`, { body, key }),
   vault: () => call("GET", "/v1/vault"),
   dropSecret: (/** @type {string} */ id) => call("DELETE", `/v1/vault/${enc(id)}`),
+  health: () => call("GET", "/v1/health"),
   frozen: () => call("GET", "/v1/freeze"),
   freeze: (/** @type {string} */ reason) => call("POST", "/v1/freeze", { body: { reason } }),
   thaw: () => call("POST", "/v1/thaw"),

@@ -8,6 +8,7 @@ import "./composer.js";
 import "./run-bar.js";
 import "./sidebar.js";
 import "./pending.js";
+import "./health.js";
 import { Acts } from "./acts.js";
 import { Answers } from "./answers.js";
 import { Commands } from "./commands.js";
@@ -31,7 +32,9 @@ const outbox = new Outbox();
 const answers = new Answers();
 const acts = new Acts(store);
 const commands = new Commands(store, acts, notice);
-const [side, timeline, pending, runs, composer, empty] = ["side", "timeline", "pending", "runs", "composer", "empty"].map(part);
+const [side, timeline, pending, health, runs, composer, empty] = ["side", "timeline", "pending", "health", "runs", "composer", "empty"].map(part);
+/** @type {Record<string, string>} places that are no conversation */
+const TITLES = { pending: "Waiting for you", health: "Health" };
 const drawer = new Drawer(side, part("menu"), part("shade"));
 const doors = {
   answers,
@@ -80,17 +83,21 @@ function expectation() {
 }
 
 function showPlace() {
-  const list = store.place === "pending";
-  pending.hidden = !list;
-  part("dock").hidden = list;
-  if (list) {
+  if (store.place === "health" && store.me && !store.owner) return location.replace("#new");
+  const title = TITLES[store.place];
+  pending.hidden = store.place !== "pending";
+  health.hidden = store.place !== "health" || !store.me;
+  part("dock").hidden = Boolean(title);
+  if (health.hidden) health.leave();
+  else health.show();
+  if (pending.hidden) pending.leave();
+  else pending.show(store, doors);
+  if (title) {
     empty.hidden = timeline.hidden = true;
-    fill(part("title"), "Waiting for you");
+    fill(part("title"), title);
     fill(part("agent"));
     part("permissions").hidden = true;
-    pending.show(store, doors);
   } else {
-    pending.leave();
     if (store.me && !empty.childElementCount) greet();
     showThread();
     if (!matchMedia("(pointer: coarse)").matches && !document.querySelector("dialog[open]")) composer.takeFocus();
@@ -107,7 +114,7 @@ function greet() {
 }
 
 function showTitle() {
-  const name = store.place === "pending" ? "Waiting for you" : store.thread?.conversation.title;
+  const name = TITLES[store.place] ?? store.thread?.conversation.title;
   document.title = `${store.waiting ? `(${store.waiting}) ` : ""}${name ? `${name} · ` : ""}Sayso`;
 }
 
@@ -230,7 +237,7 @@ function route() {
   if (name === "message") return composer.takeFocus();
   drawer.close();
   part("notices").replaceChildren();
-  if (name === "pending") store.showPending();
+  if (name === "pending" || name === "health") store.showOther(name);
   else store.show(/^c[0-9a-z]{6,}$/.test(name) ? name : null);
 }
 

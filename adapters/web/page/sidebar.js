@@ -18,6 +18,7 @@ export class SidebarElement extends HTMLElement {
     this.list = el("ul", { class: "conversations" });
     this.pendingLink = el("a", { class: "side-link", href: "#pending" }, icon("bell"), el("span", null, "Waiting for you"), el("span", { class: "badge", hidden: true }));
     this.newLink = el("a", { class: "side-link new", href: "#new" }, icon("plus"), el("span", null, "New conversation"));
+    this.healthLink = el("a", { class: "side-link", href: "#health" }, icon("pulse"), el("span", null, "Health"));
     this.who = el("div", { class: "who" });
   }
 
@@ -51,6 +52,7 @@ export class SidebarElement extends HTMLElement {
     badge.hidden = !store.waiting;
     fill(badge, store.waiting);
     current(this.pendingLink, store.place === "pending");
+    current(this.healthLink, store.place === "health");
     current(this.newLink, store.place === "chat" && !store.current);
     if (store.me && this.shownMe !== store.me) this.showWho(store.me);
   }
@@ -67,7 +69,7 @@ export class SidebarElement extends HTMLElement {
       el("button", { type: "button", class: "button small", "aria-label": "Sign out here", onclick: () => leave(false) }, "Here"),
       el("button", { type: "button", class: "button small", "aria-label": "Sign out everywhere", onclick: () => leave(true) }, "Everywhere"));
     out.addEventListener("click", () => { panel.hidden = !panel.hidden; out.setAttribute("aria-expanded", String(!panel.hidden)); });
-    fill(this.who, panel, el("div", { class: "who-row" }, el("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
+    fill(this.who, me.person.role === "owner" ? this.healthLink : null, panel, el("div", { class: "who-row" }, el("span", { class: "avatar", "aria-hidden": "true" }, [...name][0]?.toUpperCase() ?? "?"),
       el("span", { class: "who-name", title: `Sayso ${me.version ?? ""}` }, visible(name)), people, themeButton(), out));
   }
 }

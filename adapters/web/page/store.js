@@ -26,7 +26,7 @@ export class Store extends EventTarget {
     this.threads = new Map();
     /** @type {string | null} the conversation shown; null: a new one */
     this.current = null;
-    /** @type {"chat" | "pending"} */
+    /** @type {"chat" | "pending" | "health"} */
     this.place = "chat";
     /** @type {string | null} */
     this.trouble = null;
@@ -138,11 +138,12 @@ export class Store extends EventTarget {
     this.threads.set(id, thread);
   }
 
-  showPending() {
-    this.place = "pending";
+  /** Show something else than a conversation. @param {"pending" | "health"} place */
+  showOther(place) {
+    this.place = place;
     if (this.current) this.socket.unfollow(this.current);
     this.current = null;
-    this.waits.news.clear();
+    if (place === "pending") this.waits.news.clear();
     this.changed("place");
   }
 

@@ -53,7 +53,7 @@ async def test_an_accepted_answer_counts_as_undelivered_until_its_run_takes_it(b
     await owner.accept(card["request"], "once")
     assert "sayso_undelivered 1.0" in (await owner.http.get("/metrics")).text
     words = {check["what"]: check["words"] for check in (await owner.http.get("/health")).json()["checks"]}
-    assert words["answers"].startswith("1 accepted answers wait")
+    assert words["answers"].startswith("1 accepted answer waits to be taken")
     await bare.worker()
     await owner.until(said.run, "completed")
     assert "sayso_undelivered 0.0" in (await owner.http.get("/metrics")).text
