@@ -33,6 +33,11 @@ async def test_how_runs_ended_is_counted_with_the_time_it_took(place: Place, own
     """What a process committed it counts: here the cancel of a question that waited."""
     said = await owner.send("delete build")
     await owner.asked(said.conversation)
+
+    async def parked() -> bool:
+        return "sayso_claims 0.0" in (await owner.http.get("/metrics")).text
+
+    await wait_until(parked)
     async with wiring.opened(place.settings) as broker, tallied(broker, "test", every=0.05):
         assert await broker.cancel(said.run, OWNER)
 
