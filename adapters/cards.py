@@ -31,7 +31,7 @@ from core.question import (
     Subject,
     TextField,
 )
-from core.visible import visible
+from core.visible import unseen, visible
 
 PAGE = 8
 SHORT = 40
@@ -258,8 +258,8 @@ def _choice(request: Request, field: ChoiceField, index: int, card: Card, sight:
 
 
 def _alike(options: tuple[Option, ...], most: int) -> bool:
-    """Whether two labels would look the same on buttons."""
-    labels = [clip(option.label, most).casefold() for option in options]
+    """Whether two labels would look the same on buttons: also those that differ in marks and spaces only."""
+    labels = [clip(unseen(option.label), most).casefold() for option in options]
     return len(set(labels)) < len(labels)
 
 
@@ -313,7 +313,7 @@ def _form(request: Request, card: Card, sight: Sight) -> View:
     page = min(card.page, len(fields))
     back = [_button("← Back", request.id, "back")] if page else []
     if page == len(fields):
-        lines = [f"{field.label or field.id}: {_given(request, field)}" for field in fields]
+        lines = [f"{visible(field.label or field.id, prose=True)}: {_given(request, field)}" for field in fields]
         submit = _button("Submit", request.id, "done", "yes")
         again = form_buttons(request, sight.limits)
         return View(blocks=(Block(kind="text", text="\n".join(lines)),), rows=(*again, (*back, submit)))
@@ -326,7 +326,7 @@ def _form(request: Request, card: Card, sight: Sight) -> View:
     required = isinstance(field, ConfirmField | SecretField) or field.required
     label = "Next →" if field.id in request.given or not required else "Later →"
     steps = (*back, _button(label, request.id, "skip"))
-    rest = tuple(block for block in drawn.blocks if block.text != field.label)
+    rest = tuple(block for block in drawn.blocks if block.text != visible(field.label, prose=True))
     rows = (*form_buttons(request, sight.limits), *drawn.rows, steps)
     return View(blocks=(*blocks, *rest), menus=drawn.menus, rows=rows, prompt=drawn.prompt)
 

@@ -140,7 +140,7 @@ class Desk:
 
         text: as it reads now; platforms that know the former text only call this when it differs.
         """
-        who = await self._doors.admit(person, place, self._private(place))
+        who = await self._doors.admit(person, place, False)
         if isinstance(who, Notice):
             return None
         said = await self._said(place, text, who, key, None, (), edited=True)
@@ -221,7 +221,7 @@ class Desk:
 
         Raises: `FileRefused` with words for the person: too large, no room, no files here.
         """
-        who = await self._doors.admit(person, place, self._private(place))
+        who = await self._doors.admit(person, place, False)
         if self._files is None or isinstance(who, Notice):
             raise FileRefused("no files are taken here")
         return (await self._files.put(content, name, owner=who.id, type=type)).id
@@ -273,7 +273,7 @@ class Desk:
             return NO_BUTTON
         most = self._platform.limits.notice_max
         try:
-            who = await self._doors.admit(person, place, self._private(place))
+            who = await self._doors.admit(person, place, False)  # shows no code, so none is made
             if isinstance(who, Notice):
                 return Notice(text=NOT_YOURS, alert=True)
             person = who

@@ -42,9 +42,9 @@ class Finds:
         people = await self._doors.people(place)
         return not isinstance(who, Notice) and who.id in people
 
-    async def ids(self, place: str, private: bool, command: str, person: Person) -> list[tuple[str, str]]:
+    async def ids(self, place: str, command: str, person: Person) -> list[tuple[str, str]]:
         """What can stand after a command: ids (or names) with words for people, the newest first."""
-        who = await self._doors.admit(person, place, private) if command != "agent" else person
+        who = await self._doors.admit(person, place, False) if command != "agent" else person
         if isinstance(who, Notice):
             return []
         if command == "agent":

@@ -230,13 +230,13 @@ class Showing:
         whole = await self._broker.whole(request)
         sight = await self._sight(request, card)
         if request.body and whole is request:
-            sight = replace(sight, whole=request.question.subject is None)
+            sight = replace(sight, whole=False)
         run = await self._broker.peek(request.run)
         view = request_view(whole, card, run, sight)
         fitted = fit(view, limits, measure) if request.state == "open" else None
         if fitted is None:
             fitted = Fitted((squeezed(view, limits, measure),))
-        elif not fitted.whole and request.question.subject is not None:
+        elif not fitted.whole:
             view = request_view(whole, card, run, replace(sight, whole=False))
             fitted = Fitted((squeezed(view, limits, measure),))
         return Drawn(view, request.rev, card.turned, fitted)

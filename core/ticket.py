@@ -80,10 +80,17 @@ class Tickets:
         text = await self._broker.shelf.take("ticket", _mark(code))
         return None if text is None else await self._person(text, request)
 
-    async def give_back(self, code: str, request: str, person: Person) -> None:
-        """Let a ticket count again that was used for nothing."""
-        ticket = Ticket(request=request, person=person.id, until_ms=int((self._now() + self._life) * 1000))
-        await self._broker.shelf.keep("ticket", _mark(code), ticket.model_dump_json(), self._life)
+    async def until(self, code: str) -> int:
+        """When a ticket's time is over, in milliseconds; 0 for one that does not count."""
+        text = await self._broker.shelf.fetch("ticket", _mark(code))
+        return 0 if text is None else Ticket.model_validate_json(text).until_ms
+
+    async def give_back(self, code: str, request: str, person: Person, until_ms: int) -> None:
+        """Let a ticket count again that was used for nothing, for the time that it had left."""
+        left = until_ms / 1000 - self._now()
+        if left > 0:
+            ticket = Ticket(request=request, person=person.id, until_ms=until_ms)
+            await self._broker.shelf.keep("ticket", _mark(code), ticket.model_dump_json(), left)
 
     async def _person(self, text: str, request: str) -> Person | None:
         ticket = Ticket.model_validate_json(text)

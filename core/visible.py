@@ -33,6 +33,11 @@ def visible(text: str, *, prose: bool = False) -> str:
     return _BREAKS.sub(lambda found: f"\n⟨{len(found[0])} line breaks⟩\n", text)
 
 
+def unseen(text: str) -> str:
+    """A text without what ordinary writing needs and nobody sees, to tell whether two look the same."""
+    return " ".join("".join("" if unicodedata.category(char) == "Cf" else char for char in text).split())
+
+
 def _written(text: str, prose: bool) -> str:
     out: list[str] = []
     before, count = "", 0

@@ -200,7 +200,7 @@ async def _pair(desk: Desk, answering: Answering, place: str, who: Person) -> No
 
 
 async def _complete(desk: Desk, answering: Answering, place: str, command: str, typed: str, who: Person) -> None:
-    found = await desk.finds.ids(place, answering.of.guild_id is None, command, who)
+    found = await desk.finds.ids(place, command, who)
     wanted = typed.casefold().strip()
     await answering.choices([one for one in found if wanted in one[1].casefold() or wanted in one[0]])
 

@@ -132,22 +132,23 @@ async def look(id: str, request: Request, web: Parts, body: Ticket | None = None
 async def give(id: str, request: Request, web: Parts, key: Key, body: Giving | None = None) -> Given:
     """Seal what is given to the run that asked. A ticket is used up by this, and only by what is taken."""
     id, body = known_id(id, "request"), body or Giving()
+    until = await web.tickets.until(body.ticket) if body.ticket is not None else 0
     person, via = await _giver(web, request, id, body.ticket, use=True)
     gift = Gift(id, person, via, body.values, body.stored, body.store, body.submit, key)
     try:
         result = await web.broker.safe.give(gift)
     except StoreError:
-        await _back(web, id, body, person)
+        await _back(web, id, body, person, until)
         raise
     if isinstance(result, Refusal):
-        await _back(web, id, body, person)
+        await _back(web, id, body, person, until)
         raise refused(result)
     return _given(result)
 
 
-async def _back(web: Web, id: str, body: Giving, person: Person) -> None:
+async def _back(web: Web, id: str, body: Giving, person: Person, until: int) -> None:
     if body.ticket is not None:
-        await web.tickets.give_back(body.ticket, id, person)
+        await web.tickets.give_back(body.ticket, id, person, until)
 
 
 def _given(result: Answered) -> Given:

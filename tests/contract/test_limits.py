@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from core.agent import Run
@@ -220,7 +221,9 @@ async def test_what_deceives_the_eye_is_written_out(made: Bench) -> None:
 
 @proves("C118", "kit", "telegram")
 async def test_a_long_reply_comes_whole_and_the_question_after_it_is_not_stuck(made: Bench) -> None:
-    short, long = "A line of text.\n" * 100, "```python\n" + "print('hello')\n" * 13_000 + "```\n"
+    short = "".join(f"Line {n} of the shorter reply.\n" for n in range(1_000))
+    code = "".join(f"print({n})\n" for n in range(16_000))
+    long = f"```python\n{code}```\n"
 
     async def ask(run: Run, message: str) -> str:
         await run.say(short)
@@ -231,14 +234,20 @@ async def test_a_long_reply_comes_whole_and_the_question_after_it_is_not_stuck(m
     await made.write("please")
     await made.card("Next?")
     await made.settled()
-    texts = [one for one in made.chats[0].at(HOME) if one.text.startswith("A line")]
-    assert "".join(one.text for one in texts).count("A line of text.") == 100
+    shown = "\n".join(made.chats[0].texts(HOME))
     files = [one.file for one in made.chats[0].at(HOME) if one.file is not None]
+    numbers = [int(n) for n in re.findall(r"Line (\d+) of the shorter", shown)]
+    printed = [int(n) for n in re.findall(r"print\((\d+)\)", shown)]
     if made.chats[0].limits.file_max:
-        assert files == [long.encode()]
+        assert files[-1] == long.encode()
+        assert numbers == list(range(1_000)) or files[0] == short.encode()
+        assert printed == list(range(len(printed)))
     else:
-        parts = [one.text for one in made.chats[0].at(HOME) if one.text.startswith("```python")]
-        assert sum(part.count("print('hello')") for part in parts) >= 12_000
+        assert (numbers, printed) == (list(range(1_000)), list(range(16_000)))
+    places = [one.text for one in made.chats[0].at(HOME)]
+    assert max(n for n, text in enumerate(places) if "print(" in text) < next(
+        n for n, text in enumerate(places) if "Next?" in text
+    )
 
 
 @proves("C135", "kit", "telegram")

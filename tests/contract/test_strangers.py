@@ -5,13 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
+import pytest
+
 from adapters.doors import Linked
+from core.errors import FileRefused
 from core.model import Person
+from core.pairing import Paired
 from core.people import OWNER, People
 from core.press import Verb
 from core.run import Run
 from tests.contract.agents import where
 from tests.contract.bench import ANN, EVE, GROUP, HOME, Bench, bench, wide
+from tests.proves import proves
 from tests.waiting import wait_until
 
 
@@ -44,6 +49,51 @@ async def test_in_a_group_a_stranger_is_told_alone(redis_url: str, tmp_path: Pat
         told = await made.says("not known here", place=GROUP)
         assert told.only == EVE.id
         assert not made.chats[0].cards(HOME)
+
+
+async def test_what_a_stranger_presses_or_edits_leaves_the_code_that_was_shown(redis_url: str, tmp_path: Path) -> None:
+    """Only what shows a code makes one: the code of the last message still counts after any number of presses."""
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+        people = People(made.broker)
+        made.let_in_by(Linked(people))
+        answer = await made.write("please", person=EVE)
+        assert answer is not None
+        code = answer.text.split("Your code is ")[1].split(":")[0]
+        message = await made.says("Your code is")
+        desk = made.platform.desk
+        assert desk is not None
+        for number in range(6):
+            told = await made.platform.send(EVE, message, f"v1:q0{'0' * 14}:deny")
+            assert told.text == "This is not yours to answer."
+            assert await desk.edit(HOME, "p1", "please!", EVE, key=f"edit{number}") is None
+            with pytest.raises(FileRefused):
+                await desk.file(HOME, "name", b"x", EVE)
+        paired = await people.pair(code, OWNER.id)
+        assert isinstance(paired, Paired), paired
+
+
+@pytest.mark.parametrize("place", [HOME, GROUP])
+@pytest.mark.parametrize("door", ["shut", "open"])
+@proves("C06", "kit")
+async def test_no_button_does_anything_for_somebody_who_is_not_let_in(
+    redis_url: str, tmp_path: Path, place: str, door: str
+) -> None:
+    """Every verb on a live card, at the card itself: also when the door let them past, the rules behind it refuse."""
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+        made.hire(where)
+        await made.write("please", place=place)
+        card = await made.card("Where to?", place=place)
+        if door == "shut":
+            made.let_in_by(Linked(People(made.broker)))
+        (request,) = await made.pending()
+        before = (await made.request(request.id), await made.broker.peek(request.run), card.text, card.rows)
+        for id in (request.id, request.run):
+            for verb in VERBS:
+                told = (await made.platform.send(EVE, card, f"v1:{id}:{verb}")).text
+                assert "not yours" in told or "belongs to nothing" in told or "not remembered" in told, (verb, told)
+        await made.settled()
+        after = (await made.request(request.id), await made.broker.peek(request.run), card.text, card.rows)
+        assert after == before
 
 
 WORDS = {"option": "o0", "turn": "p1", "form": "g0", "pick": "m0"}
