@@ -76,6 +76,9 @@ OWN: Final[dict[str, Own]] = {
     "test_what_cannot_be_shown_whole_cannot_be_approved": Own(
         WEB, "test_a_subject_of_any_length_is_whole_before_it_can_be_approved", "everything can be shown whole"
     ),
+    "test_a_confirmation_whose_words_are_not_whole_cannot_be_approved_either": Own(
+        WEB, "test_a_subject_of_any_length_is_whole_before_it_can_be_approved", "everything can be shown whole"
+    ),
     "test_a_long_reply_comes_whole_and_the_question_after_it_is_not_stuck": Own(
         WEB, "test_a_reply_of_any_length_is_one_message", "nothing is split, nothing becomes a file"
     ),
