@@ -8,8 +8,8 @@ from core.agent import Denied, Run
 from core.broker import open_broker
 from core.life.decision import Refusal
 from core.life.event import Said
-from core.life.result import Sent, Told
-from core.model import Json
+from core.life.result import Sent, Stopped, Told
+from core.model import Json, Person
 from tests.proves import proves
 from tests.workshop import ANN, PATIENT, Gate, Workshop
 
@@ -64,6 +64,27 @@ async def test_always_covers_exactly_what_was_shown(shop: Workshop, command: str
         same = await shop.say(COMMAND)
         await shop.until(same, "completed")
     assert ran == [COMMAND, COMMAND]
+
+
+@proves("C131", "broker")
+async def test_in_a_group_always_is_for_who_asked_for_it_and_another_is_asked_anew(shop: Workshop) -> None:
+    ran: list[str] = []
+    hire_shell(shop, ran)
+    bob = Person(id="tg:2", name="Bob", role="owner")
+    async with shop.worker():
+        for person in (ANN, bob):
+            said = Said("tg-7", COMMAND, person, "it", private=False, people=(ANN.id, bob.id))
+            sent = await shop.broker.said(said)
+            assert isinstance(sent, Sent), sent
+            question = await shop.question()
+            if person is ANN:
+                await shop.answer(question, "always")
+            else:
+                assert ran == [COMMAND]
+                stopped = await shop.broker.cancel(sent.run, bob)
+                assert isinstance(stopped, Stopped), stopped
+            await shop.until(sent.run, "completed", "canceled")
+    assert ran == [COMMAND]
 
 
 @proves("C131", "broker")
