@@ -11,8 +11,8 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do $$p
 # uv when it is there (seconds), pip otherwise; both check every hash of the lock.
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 
-# Test processes: many tests wait for other processes, so twice as many as the two cores of the gate.
-JOBS ?= 4
+# Test processes: many tests wait for other processes, so three times as many as the two cores of the gate.
+JOBS ?= 6
 # What fails beside others, on a machine with too much to do, has to pass alone; what fails alone fails the gate.
 ALONE = $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from ipaddress import ip_address
+from typing import Final, Literal
 
 from fastapi import APIRouter
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -23,6 +24,7 @@ from adapters.web.security import Admin
 from adapters.web.state import Web
 
 router = APIRouter(tags=["health"])
+ELSEWHERE: Final = "owners see on the page under Health, and by GET /v1/health, what it is; so does `sayso doctor`"
 
 
 class CheckShape(BaseModel):
@@ -90,10 +92,16 @@ class Counting:
         await self._app(scope, receive, counted)
 
 
-@router.get("/health", summary="What works and what does not, in words")
-async def health(web: Parts) -> Response:
-    """Answer 200 when everything works, 503 when something does not."""
+@router.get("/health", summary="What works and what does not; on its own machine also in words")
+async def health(request: Request, web: Parts) -> Response:
+    """Answer 200 when everything works, 503 when something does not.
+
+    Words name runs, hosts and people: they are for owners (`/v1/health`), and for who asks on this machine.
+    """
     shape = await _looked(web)
+    if not _here(request):
+        checks = [one.model_copy(update={"words": "" if one.ok else ELSEWHERE}) for one in shape.checks]
+        shape = shape.model_copy(update={"checks": checks})
     return JSONResponse(shape.model_dump(), 200 if shape.status == "ok" else 503)
 
 
@@ -102,6 +110,19 @@ async def owners(web: Parts, who: Owner) -> Health:
     """Tell it with 200 either way: that it could be told is what the status of this call says."""
     shape = await _looked(web)
     return shape.model_copy(update={"checks": sorted(shape.checks, key=lambda one: one.ok)})
+
+
+def _here(request: Request) -> bool:
+    """Whether somebody on this machine asks, by its own address: who comes through a proxy names another one."""
+    host = request.url.hostname or ""
+    return all(one == "localhost" or _loopback(one) for one in (host, request.client.host if request.client else ""))
+
+
+def _loopback(text: str) -> bool:
+    try:
+        return ip_address(text).is_loopback
+    except ValueError:
+        return False
 
 
 async def _looked(web: Web) -> Health:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from pathlib import Path
 
+import httpx
 import pytest
 
+from adapters.web.health import ELSEWHERE
 from core.accounts import SCOPES
 from core.model import Json, Person
 from core.people import Role
@@ -79,3 +82,17 @@ async def test_what_processes_counted_is_told_in_words(bare: Place, owner: User)
     interrupted = "3 runs paused: 2 because their worker was lost, 1 because an error stopped them"
     assert await words_of(owner, "interrupted") == interrupted
     assert (await words_of(owner, "fenced")).startswith("1 write of work that was not to go on any more was refused")
+
+
+async def test_a_stranger_from_elsewhere_hears_what_is_wrong_but_no_words(redis_url: str, tmp_path: Path) -> None:
+    """Words name runs, hosts and people. They are for who asks on this machine, by its own address."""
+    async with Place(redis_url, tmp_path, public_url="https://sayso.example") as place:
+        url = await place.web()
+        async with httpx.AsyncClient(base_url=url) as stranger:
+            here = (await stranger.get("/health")).json()
+            there = (await stranger.get("/health", headers={"Host": "sayso.example"})).json()
+    assert (here["status"], there["status"]) == ("degraded", "degraded")
+    assert [one["what"] for one in here["checks"]] == [one["what"] for one in there["checks"]]
+    assert any("sayso worker" in one["words"] for one in here["checks"])
+    assert not [one for one in there["checks"] if one["ok"] and one["words"]]
+    assert {one["words"] for one in there["checks"] if not one["ok"]} == {ELSEWHERE}
