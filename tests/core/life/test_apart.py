@@ -1,0 +1,45 @@
+"""Turns in processes of their own, and turns that do not yield: where they are is on record first, and they are fenced."""
+
+from __future__ import annotations
+
+from core.life.apart import Placed, Unyielding, placed, unyielding
+from core.life.event import Delete, Ended
+from core.life.result import Changed, Kept
+from tests.core.life.play import ANN, Play
+from tests.core.life.test_stopping import refused
+
+
+def test_where_a_turn_runs_is_on_record_before_it_begins() -> None:
+    play = Play()
+    turn = play.at_work()
+    assert isinstance(play.step(placed, Placed(turn.run, turn.fence, "code")), Kept)
+    at = play.run(turn.run).turn
+    assert at is not None
+    assert at.code == "code"
+
+
+def test_a_turn_that_need_not_begin_any_more_is_told_so() -> None:
+    """It was stopped, fenced or deleted between the claim and its process."""
+    play = Play()
+    stopping, gone = play.at_work(), play.at_work(origin="chat-2")
+    refused(play.step(placed, Placed(stopping.run, stopping.fence + 1, "code")), "fenced")
+    play.stopped(stopping.run, "user_canceled")
+    refused(play.step(placed, Placed(stopping.run, stopping.fence, "code")), "halted")
+    play.act(Delete(play.run(gone.run).conversation, ANN))
+    refused(play.step(placed, Placed(gone.run, gone.fence, "code")), "gone")
+
+
+def test_a_turn_that_does_not_yield_is_fenced_and_its_conversation_goes_on() -> None:
+    """What it still records is refused; its run is canceled when its end is seen, and not before."""
+    play = Play()
+    turn = play.at_work()
+    refused(play.step(unyielding, Unyielding(turn.run, turn.fence)), "ended")
+    play.stopped(turn.run, "user_canceled")
+    assert isinstance(play.step(unyielding, Unyielding(turn.run, turn.fence)), Changed)
+    refused(play.step(unyielding, Unyielding(turn.run, turn.fence)), "ended")
+    run = play.run(turn.run)
+    assert (run.shown, run.turn, [one.fence for one in run.unproved]) == ("canceling", None, [turn.fence])
+    refused(play.finish(turn), "fenced")
+    assert play.claimed(play.said("next")).run != turn.run
+    play.act(Ended(turn.run, turn.fence, "process gone", "none"))
+    assert play.run(turn.run).state == "canceled"
