@@ -105,10 +105,11 @@ async def _resist(run: Run, message: str) -> str | None:
             await child.stdout.readline()
             _note(here, str(child.pid))
             await asyncio.Event().wait()
-        case "escaped":
+        case "escaped" | "leaves":
             child = await asyncio.create_subprocess_exec(sys.executable, "-c", ESCAPED, str(here), env={})
             await child.wait()
-            await asyncio.Event().wait()
+            if how == "escaped":
+                await asyncio.Event().wait()
         case "die":
             os.kill(os.getpid(), signal.SIGKILL)
         case "orphan":

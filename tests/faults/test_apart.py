@@ -113,12 +113,17 @@ async def test_a_turn_apart_asks_is_parked_and_goes_on_in_another_process(shop: 
 
 async def test_turns_that_resist_are_ended_with_all_they_started(shop: Workshop, tmp_path: Path) -> None:
     runs: dict[str, tuple[str, list[int]]] = {}
+    (tmp_path / "leaves").mkdir()
+    leaves = await shop.say(f"leaves {tmp_path / 'leaves'}", to="stubborn", origin="chat-leaves")
     for how, (_, count) in RESIST.items():
         (tmp_path / how).mkdir()
         run = await shop.say(f"{how} {tmp_path / how}", to="stubborn", origin=f"chat-{how}")
         runs[how] = run, await begun(tmp_path / how, count)
     ended = await asyncio.gather(*(canceled(shop, run, pids) for run, pids in runs.values()))
     assert all(one.ended_by in by for one, (by, _) in zip(ended, RESIST.values(), strict=True)), ended
+    await shop.until(leaves, "completed", timeout=20)
+    left = await begun(tmp_path / "leaves", 2)
+    await wait_until(lambda: not alive(left), timeout=20)  # what ignores SIGTERM does not outlive its turn for long
     assert all("late" not in lines(tmp_path / how, "target") for how in runs)
 
 

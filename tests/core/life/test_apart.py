@@ -1,4 +1,4 @@
-"""Turns in processes of their own, and turns that do not yield: where they are is on record first, and they are fenced."""
+"""Turns in processes of their own are on record before they begin; turns that do not yield are fenced."""
 
 from __future__ import annotations
 
