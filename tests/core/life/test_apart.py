@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.life.apart import Placed, Unyielding, placed, unyielding
-from core.life.event import Delete, Ended
+from core.life.event import Delete, Ended, Lost
 from core.life.result import Changed, Kept
 from tests.core.life.play import ANN, Play
 from tests.core.life.test_stopping import refused
@@ -43,3 +43,13 @@ def test_a_turn_that_does_not_yield_is_fenced_and_its_conversation_goes_on() -> 
     assert play.claimed(play.said("next")).run != turn.run
     play.act(Ended(turn.run, turn.fence, "process gone", "none"))
     assert play.run(turn.run).state == "canceled"
+
+
+def test_what_a_turn_did_is_known_although_its_worker_is_gone() -> None:
+    """Whoever saw the worker gone looked at the steps; the three facts of the stop are told apart."""
+    play = Play()
+    turn = play.at_work()
+    play.stopped(turn.run, "user_canceled")
+    play.act(Lost(turn.run, "w1", gone=True, effects="unknown"))
+    run = play.run(turn.run)
+    assert (run.state, run.ended_by, run.effects) == ("canceled", "process gone", "unknown")
