@@ -15,11 +15,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Literal, TypeGuard
 
-from core.asking import Approval, choice_field, confirm_field, text_field
+from core.asking import Approval, choice_field, confirm_field, file_field, text_field
 from core.asks import NotYet
 from core.command import CommandFailed, Exited
 from core.effect import StepFailed, Undecided
 from core.errors import SaysoError
+from core.files import File
 from core.pace import Steps
 from core.replay import Diverged, Steer
 from core.run import Agent, CallFailed, Completed, Failed, Parked, Run, goes_on
@@ -39,6 +40,7 @@ __all__ = [
     "Diverged",
     "Exited",
     "Failed",
+    "File",
     "FunctionAgent",
     "NoAgent",
     "NotAskable",
@@ -56,6 +58,7 @@ __all__ = [
     "agent",
     "choice_field",
     "confirm_field",
+    "file_field",
     "goes_on",
     "load",
     "runs_apart",

@@ -17,6 +17,7 @@ from core.question import (
     AnyField,
     ChoiceField,
     ConfirmField,
+    FileField,
     Option,
     Question,
     SecretField,
@@ -109,6 +110,20 @@ def text_field(
         max_length=max_length,
         required=required,
     )
+
+
+def file_field(
+    id: str,
+    label: str,
+    *,
+    types: Sequence[str] = (),
+    max_files: int = 1,
+    max_bytes: int | None = None,
+    required: bool = True,
+) -> FileField:
+    """A field of a form: files, of these kinds (endings as `.csv`, or media types as `image/*`); none for any."""
+    kinds = (types,) if isinstance(types, str) else tuple(types)
+    return FileField(id=id, label=label, types=kinds, max_files=max_files, max_bytes=max_bytes, required=required)
 
 
 def confirm_field(id: str, label: str, *, yes: str = "Yes", no: str = "No") -> ConfirmField:

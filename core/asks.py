@@ -1,4 +1,4 @@
-"""How an agent asks a person: confirm, choose, ask, form; each waits for the answer, over parks and restarts.
+"""How an agent asks a person: confirm, choose, ask, files, form; each waits for the answer, over parks and restarts.
 
 This file must not know how a question waits; what it is made of is in `asking.py`.
 """
@@ -12,9 +12,10 @@ from typing import Literal, overload
 from core import asking
 from core.asking import Approval, Format, OptionLike
 from core.errors import SaysoError
+from core.files import File
 from core.life.sealing import handle_of
 from core.model import Json
-from core.question import Accepted, ChoiceField, ConfirmField, Option, Question, TextField
+from core.question import Accepted, ChoiceField, ConfirmField, FileField, Option, Question, TextField
 from core.secret import Secret
 
 
@@ -176,6 +177,49 @@ class Asks(ABC):
             return int(str(given))
         return float(str(given)) if format == "number" else str(given if given is not None else "")
 
+    async def ask_file(
+        self,
+        title: str,
+        *,
+        types: Sequence[str] = (),
+        max_bytes: int | None = None,
+        message: str = "",
+        timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
+    ) -> File:
+        """Ask for one file; it has a `name`, a `type` and a `size`, and `run.content` reads it.
+
+        types: endings of names (`.csv`) or media types (`image/*`), none for any. max_bytes: how large it may be.
+
+        Raises: `Denied`.
+        """
+        field = asking.file_field("file", "", types=types, max_bytes=max_bytes)
+        given = await self._one("ask_file", _question(title, field, message, timeout, copies, responders))
+        return (await self._given(given))[0]
+
+    async def ask_files(
+        self,
+        title: str,
+        *,
+        types: Sequence[str] = (),
+        max_files: int = 10,
+        max_bytes: int | None = None,
+        required: bool = True,
+        message: str = "",
+        timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
+    ) -> list[File]:
+        """Ask for several files, as `ask_file` does for one. required: False lets the person give none.
+
+        Raises: `Denied`.
+        """
+        field = asking.file_field("file", "", types=types, max_files=max_files, max_bytes=max_bytes, required=required)
+        given = await self._one("ask_files", _question(title, field, message, timeout, copies, responders))
+        return await self._given(given)
+
+    @overload
     async def form(
         self,
         title: str,
@@ -184,11 +228,35 @@ class Asks(ABC):
         timeout: float | None = None,
         copies: Sequence[str] = (),
         responders: Sequence[str] = (),
-    ) -> dict[str, Json]:
-        """Ask several things at once; returns a value for each field's id. Raises: `Denied`."""
+    ) -> dict[str, Json]: ...
+    @overload
+    async def form(
+        self,
+        title: str,
+        *fields: ConfirmField | ChoiceField | TextField | FileField,
+        message: str = "",
+        timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
+    ) -> dict[str, Json | list[File]]: ...
+    async def form(
+        self,
+        title: str,
+        *fields: ConfirmField | ChoiceField | TextField | FileField,
+        message: str = "",
+        timeout: float | None = None,
+        copies: Sequence[str] = (),
+        responders: Sequence[str] = (),
+    ) -> dict[str, Json] | dict[str, Json | list[File]]:
+        """Ask several things at once; returns a value for each field's id, of a file field a list of files.
+
+        Raises: `Denied`.
+        """
         question = Question(title=title, message=message, fields=fields, timeout_ms=asking.milliseconds(timeout))
         answer = await self._ask("form", asking.routed(question, copies, responders))
-        return {field.id: asking.value(field, answer) for field in fields}
+        given = {field.id: asking.value(field, answer) for field in fields}
+        files = {field.id: await self._given(given[field.id]) for field in fields if isinstance(field, FileField)}
+        return {**given, **files}
 
     async def secret(
         self,
@@ -217,13 +285,17 @@ class Asks(ABC):
     async def _secret(self, name: str, handle: str, keep: bool) -> Secret:
         """Find what was given under a handle."""
 
+    @abstractmethod
+    async def _given(self, value: Json) -> list[File]:
+        """Find the files of an answer."""
+
     async def _one(self, verb: str, question: Question) -> Json:
         return asking.value(question.fields[0], await self._ask(verb, question))
 
 
 def _question(
     title: str,
-    field: ChoiceField | TextField,
+    field: ChoiceField | TextField | FileField,
     message: str,
     timeout: float | None,
     copies: Sequence[str],

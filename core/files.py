@@ -21,8 +21,9 @@ from pathlib import Path
 
 from core.errors import FileRefused
 from core.model import Value
+from core.question import Handed
 
-__all__ = ["File", "FileStore", "safe_name"]
+__all__ = ["File", "FileStore", "safe_name", "told_of"]
 
 NAME_BYTES = 120
 PIECE = 256 * 1024
@@ -45,6 +46,11 @@ class File(Value):
     sha256: str
     owner: str
     created_ms: int
+
+
+def told_of(file: File) -> Handed:
+    """What an answer tells of a file."""
+    return Handed(id=file.id, name=file.name, type=file.type, size=file.size)
 
 
 def safe_name(name: str) -> str:
@@ -114,6 +120,11 @@ class FileStore:
     async def get(self, id: str) -> File | None:
         """Find a file by its id; None when there is none (any more)."""
         return await asyncio.to_thread(self._read, id)
+
+    async def handed(self, file: Handed) -> File:
+        """The file that an answer tells of, whether its content is still kept or not."""
+        told = File(**file.model_dump(), original=file.name, sha256="0" * 64, owner="", created_ms=0)
+        return await self.get(file.id) or told
 
     async def content(self, file: File) -> bytes:
         """Read a whole file. Raises: `FileRefused` when its content is gone."""

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from core.model import Value
 
-Accepts: TypeAlias = Literal["confirm", "choice", "text", "secret"]
+Accepts: TypeAlias = Literal["confirm", "choice", "text", "secret", "file"]
 
 
 class Serves(Value):

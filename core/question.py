@@ -74,7 +74,31 @@ class SecretField(Value):
     store: bool = False
 
 
-AnyField = Annotated[ConfirmField | ChoiceField | TextField | SecretField, Field(discriminator="kind")]
+class FileField(Value):
+    """Files of our store; the value is a list of `Handed`, sent as the ids of files that the person uploaded.
+
+    types: endings of names (`.csv`) or media types (`image/*`), none for any. max_bytes: of each file.
+    """
+
+    kind: Literal["file"] = "file"
+    id: str = "file"
+    label: str = ""
+    types: tuple[str, ...] = ()
+    max_files: int = 1
+    max_bytes: int | None = None
+    required: bool = True
+
+
+AnyField = Annotated[ConfirmField | ChoiceField | TextField | SecretField | FileField, Field(discriminator="kind")]
+
+
+class Handed(Value):
+    """A stored file as an answer names it. size: bytes."""
+
+    id: str
+    name: str
+    type: str
+    size: int
 
 
 class Subject(Value):

@@ -22,6 +22,7 @@ from core.errors import SaysoError
 from core.files import File, FileStore
 from core.hold import Hold
 from core.life.event import Took
+from core.life.handing import of_value
 from core.model import Cause, Entry, Json, Person
 from core.overheard import Line, heard_in
 from core.question import Accepted, Question
@@ -139,7 +140,7 @@ class Run(Asks):
         return heard_in(entry for entry in await self.history(limit) if entry.run in names)
 
     async def content(self, file: File) -> bytes:
-        """Read one of the attachments."""
+        """Read one of the attachments, or a file that was asked for."""
         if self._files is None:
             raise SaysoError("this worker has no file store")
         return await self._files.content(file)
@@ -184,6 +185,11 @@ class Run(Asks):
         if not isinstance(answer, Accepted):
             raise Denied(answer.reason, repr(question.title))
         return answer
+
+    async def _given(self, value: Json) -> list[File]:
+        if self._files is None:
+            raise SaysoError("this worker has no file store")
+        return [await self._files.handed(file) for file in of_value(value).values()]
 
     async def _secret(self, name: str, handle: str, keep: bool) -> Secret:
         turn = self._turn

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from math import isfinite
 
 from core.life.decision import Refusal
+from core.life.handing import handed, normal_file
 from core.life.sealing import handle_of
 from core.model import Json, digest
 from core.question import (
@@ -19,6 +20,8 @@ from core.question import (
     ChoiceField,
     ConfirmField,
     Declined,
+    FileField,
+    Handed,
     Option,
     Question,
     Request,
@@ -30,6 +33,7 @@ APPROVE = Option(id="once", label="Approve", effect="allow_once")
 FOR_RUN = Option(id="run", label="Approve for this task", effect="allow_run")
 ALWAYS = Option(id="always", label="Always approve exactly this", effect="allow_always")
 DENY = Option(id="deny", label="Deny", effect="deny")
+NO_FILES: Mapping[str, Handed] = {}
 NUMBERS = re.compile(r"[+-]?\d{1,18}(\.\d{1,18})?")
 PLACE = re.compile(r"[a-z][a-z0-9]{0,15}-[^\s\x00-\x1f\x7f]{1,200}")
 SHAPES = {
@@ -99,6 +103,9 @@ def _normal_field(field: AnyField, question: Question) -> AnyField | Refusal:
             return field
         case SecretField():
             return field if field.name else field.changed(name=field.id)
+        case FileField():
+            made = normal_file(field)
+            return _bad(field.id, made) if isinstance(made, str) else made
 
 
 def _normal_confirm(field: ConfirmField, question: Question) -> ConfirmField | Refusal:
@@ -120,11 +127,17 @@ def _normal_confirm(field: ConfirmField, question: Question) -> ConfirmField | R
 
 
 def values(
-    question: Question, given: Mapping[str, Json], *, whole: bool, sealed: Collection[str] = ()
+    question: Question,
+    given: Mapping[str, Json],
+    *,
+    whole: bool,
+    sealed: Collection[str] = (),
+    files: Mapping[str, Handed] = NO_FILES,
 ) -> dict[str, Json] | Refusal:
     """Check values against fields. whole: every required field must have one (a submit).
 
-    sealed: handles of the secrets that were sealed for this request; no other value is one of a secret field.
+    sealed: handles of the secrets that were sealed for this request; no other value is one of a secret field. files:
+    those that the person may use, by id; no other id is one of a file field.
     """
     fields = {field.id: field for field in question.fields}
     for name in given:
@@ -137,14 +150,16 @@ def values(
             if whole and required:
                 return _bad(name, "a value is required")
             continue
-        value = _value(field, given[name], sealed, whole=whole)
+        value = _value(field, given[name], sealed, files, whole=whole)
         if isinstance(value, Refusal):
             return value
         checked[name] = value
     return checked
 
 
-def _value(field: AnyField, value: Json, sealed: Collection[str], *, whole: bool) -> Json | Refusal:
+def _value(
+    field: AnyField, value: Json, sealed: Collection[str], files: Mapping[str, Handed], *, whole: bool
+) -> Json | Refusal:
     match field:
         case ConfirmField():
             ids = [option.id for option in field.options]
@@ -157,6 +172,9 @@ def _value(field: AnyField, value: Json, sealed: Collection[str], *, whole: bool
             if handle_of(value) in sealed:
                 return value
             return _bad(field.id, "a secret is given on its one-time page, never in an answer")
+        case FileField():
+            made = handed(field, value, files, whole=whole)
+            return _bad(field.id, made) if isinstance(made, str) else made
 
 
 def _choice(field: ChoiceField, value: Json, *, whole: bool) -> Json | Refusal:
@@ -216,12 +234,15 @@ def effect_of(question: Question, given: Mapping[str, Json]) -> Option | None:
 
 
 def outcome(
-    question: Question, answer: Accepted | Declined, sealed: Collection[str] = ()
+    question: Question,
+    answer: Accepted | Declined,
+    sealed: Collection[str] = (),
+    files: Mapping[str, Handed] = NO_FILES,
 ) -> Accepted | Declined | Refusal:
     """Turn what was sent into the answer that counts: a deny option is `Declined`, there is one encoding of no."""
     if isinstance(answer, Declined):
         return answer
-    checked = values(question, answer.values, whole=True, sealed=sealed)
+    checked = values(question, answer.values, whole=True, sealed=sealed, files=files)
     if isinstance(checked, Refusal):
         return checked
     picked = effect_of(question, checked)

@@ -129,8 +129,8 @@ def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped |
     if name == "deny":
         return reply(d, Reply(id, Declined(reason=text or None), e.person, via))
     if name == "answer":
-        answer = text_answer(request, text)
-        return answer if isinstance(answer, Refusal) else reply(d, Reply(id, answer, e.person, via))
+        answer = text_answer(request, text, e.attachments)
+        return answer if isinstance(answer, Refusal) else reply(d, Reply(id, answer, e.person, via, files=e.files))
     field = next((field for field in request.question.fields if isinstance(field, ConfirmField)), None)
     option = next((o for o in field.options if o.effect == "allow_once"), None) if field is not None else None
     if field is None or option is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from core.model import Cause, Entry, Event, Json, Person, Step
-from core.question import Accepted, Declined, Question
+from core.question import Accepted, Declined, Handed, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class Said:
     agent: whom a new conversation is with; with_agent: whom this text is for. agents: what `/agent` chooses from.
     people: who may talk in a group, as of now. rights: a token may lack some; `proof`: its last word was a good code.
     secret: the request that asks for the secret that was written, without its text; sealed: handle → sealed value.
-    deliver_to: the place where the questions of a run that this starts are shown, if not here.
+    deliver_to: the place where the questions of a run that this starts are shown, if not here. files: what is stored
+    of the attachments, by id; those that the person may use.
     """
 
     origin: str
@@ -42,6 +43,7 @@ class Said:
     secret: str | None = None
     sealed: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     deliver_to: str | None = None
+    files: Mapping[str, Handed] = field(default_factory=dict[str, Handed])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ class Reply:
     """A person answers a request. submit: False stores values of a form without settling it.
 
     proof: the person has proved to be present, as restricted requests ask besides. sealed: handle → sealed text of the
-    secrets that come with it; only these handles count as values of secret fields.
+    secrets that come with it; only these handles count as values of secret fields. files: what is stored of the files
+    that it names, by id; only those that the person may use.
     """
 
     request: str
@@ -99,6 +102,7 @@ class Reply:
     submit: bool = True
     proof: bool = False
     sealed: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    files: Mapping[str, Handed] = field(default_factory=dict[str, Handed])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ What is given is kept with the request, so that every surface shows it. Source: 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from core.card import Card
 from core.life.card import Turned, turned
@@ -17,12 +18,12 @@ from core.life.request import reply
 from core.life.result import Answered
 from core.life.words import field_answer
 from core.model import Json, Person
-from core.question import Accepted, ChoiceField, Request
+from core.question import Accepted, ChoiceField, Handed, Request
 
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A person wrote the value of the field that the form's card shows at a place."""
+    """A person wrote the value of the field that the form's card shows at a place, or sent the files for it."""
 
     request: str
     text: str
@@ -30,6 +31,8 @@ class Fill:
     via: str
     place: str
     key: str | None = None
+    attachments: tuple[str, ...] = ()
+    files: Mapping[str, Handed] = field(default_factory=dict[str, Handed])
 
 
 def fill(d: Draft, e: Fill) -> Answered | Refusal:
@@ -40,17 +43,17 @@ def fill(d: Draft, e: Fill) -> Answered | Refusal:
     page = page_of(d, request, e.place)
     if page >= len(request.question.fields):
         return Refusal("choose", "everything is filled in: press Submit on the card, or go back to change something")
-    field = request.question.fields[page]
-    value = field_answer(request, field, e.text)
+    value = field_answer(request, request.question.fields[page], e.text, e.attachments)
     if isinstance(value, Refusal):
         return value
-    return give(d, request, page, value, Reply(request.id, Accepted(), e.person, e.via, e.key), e.place)
+    sent = Reply(request.id, Accepted(), e.person, e.via, e.key, files=e.files)
+    return give(d, request, page, value, sent, e.place)
 
 
 def give(d: Draft, request: Request, page: int, value: Json, e: Reply, place: str) -> Answered | Refusal:
     """Keep the value of one field of a form, and turn the card at this place to the next one."""
     field = request.question.fields[page]
-    answered = reply(d, Reply(e.request, Accepted(values={field.id: value}), e.person, e.via, e.key, submit=False))
+    answered = reply(d, replace(e, answer=Accepted(values={field.id: value}), submit=False))
     card = card_at(d, request, place)
     if isinstance(answered, Answered) and card is not None:
         turned(d, Turned(card.id, page=page + 1))

@@ -20,7 +20,7 @@ from core.life.result import Answered, Kept, Resumed, Told
 from core.life.run import UNKNOWN as NO_RUN
 from core.model import Json, Person
 from core.press import Press
-from core.question import Accepted, ChoiceField, ConfirmField, Declined, Option, Request
+from core.question import Accepted, ChoiceField, ConfirmField, Declined, FileField, Option, Request
 
 NOT_YOURS = Refusal("not_allowed", "this question is not yours to answer")
 NOT_YOUR_RUN = Refusal("not_allowed", "this task is not yours")
@@ -114,7 +114,9 @@ def _answer(d: Draft, e: Pressed, request: Request) -> Answered | Refusal:
 
 
 def _may_be_empty(field: object, request: Request) -> bool:
-    return isinstance(field, ChoiceField) and field.multiple and not field.min and field.id not in request.given
+    many = isinstance(field, ChoiceField) and field.multiple and not field.min
+    none = isinstance(field, FileField) and not field.required
+    return isinstance(field, ChoiceField | FileField) and (many or none) and field.id not in request.given
 
 
 def _option(request: Request, e: Pressed) -> tuple[ConfirmField | ChoiceField | None, Option | None]:

@@ -23,6 +23,7 @@ from core.life.draft import Draft
 from core.life.emergency import frozen
 from core.life.event import Ask, Park, Reply, Stop, Take
 from core.life.grant import granted, remember_grant
+from core.life.handing import usable
 from core.life.memory import OTHER, recall, remember
 from core.life.overdue import give_up
 from core.life.result import Answered, Asked, Changed, Delivered
@@ -210,7 +211,8 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
         return taken
     sent = e.answer.changed(values={**given, **e.answer.values}) if isinstance(e.answer, Accepted) else e.answer
     handles = {handle for value in given.values() if (handle := handle_of(value)) is not None}
-    answer = outcome(request.question, sent, handles | e.sealed.keys())
+    files = usable(request, given.values(), e.files)
+    answer = outcome(request.question, sent, handles | e.sealed.keys(), files)
     if isinstance(answer, Refusal):
         return answer
     if request.question.restricted and isinstance(answer, Accepted) and not e.proof:

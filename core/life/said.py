@@ -3,7 +3,8 @@
     a known command            acts as a command, also while a question is open (words.py)
     a reply to a card          answers that request, also a closed one ("already answered …")
     private, a secret open     never stored as text; sealed, it answers the only request that asks for one
-    private, a question open   its answer, or a word on how to answer; nothing is consumed
+    private, a question open   its answer, or a word on how to answer; nothing is consumed. Files answer the only
+                               question that asks for files
     a run queued or working    steers it
     otherwise                  starts a run (behind one that is stopping, beside one that waits or is paused)
 
@@ -170,13 +171,17 @@ def _to_card(d: Draft, e: Said, id: str) -> Answered | Refusal:
     if isinstance(request, Refusal):
         return request
     if request.state == "open" and len(request.question.fields) > 1:
-        return fill(d, Fill(request.id, e.text, e.person, _via(e), e.origin, e.key))
+        return _fill(d, e, request)
     text, proof = _proved(e, request)
-    answer = text_answer(request, text)
+    answer = text_answer(request, text, e.attachments)
     if isinstance(answer, Refusal) and request.state == "open":
         return _unkept(request) if answer.code == "secret" else answer
     sent = word_answer(request, text) if isinstance(answer, Refusal) else answer
-    return reply(d, Reply(id, sent, e.person, _via(e), None, proof=proof))
+    return reply(d, Reply(id, sent, e.person, _via(e), None, proof=proof, files=e.files))
+
+
+def _fill(d: Draft, e: Said, request: Request) -> Answered | Refusal:
+    return fill(d, Fill(request.id, e.text, e.person, _via(e), e.origin, e.key, e.attachments, e.files))
 
 
 def _proved(e: Said, request: Request) -> tuple[str, bool]:
@@ -194,11 +199,13 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
     if any(field.kind == "secret" for request in found for field in request.question.fields):
         return _unkept(found[0]) if len(found) == 1 else Refusal("secret", NOT_KEPT)
     if len(found) == 1 and len(found[0].question.fields) > 1 and e.origin in found[0].cards:
-        return fill(d, Fill(found[0].id, e.text, e.person, _via(e), e.origin, e.key))
-    texts = [r for r in found if len(r.question.fields) == 1 and r.question.fields[0].kind == "text"]
-    if len(texts) == 1:
-        answer = text_answer(texts[0], e.text)
-        return answer if isinstance(answer, Refusal) else reply(d, Reply(texts[0].id, answer, e.person, _via(e), None))
+        return _fill(d, e, found[0])
+    kind = "file" if e.attachments and any(_only(one, "file") for one in found) else "text"
+    fitting = [one for one in found if _only(one, kind)]
+    if len(fitting) == 1:
+        answer = text_answer(fitting[0], e.text, e.attachments)
+        sent = answer if isinstance(answer, Refusal) else Reply(fitting[0].id, answer, e.person, _via(e), files=e.files)
+        return sent if isinstance(sent, Refusal) else reply(d, sent)
     if len(found) > 1:
         lines = [f"{n}. {r.question.title or 'question'} (/answer {r.id} …)" for n, r in enumerate(found, 1)]
         return Refusal(
@@ -209,6 +216,11 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
     if isinstance(answer, Refusal):
         return answer
     return reply(d, Reply(found[0].id, answer, e.person, _via(e), None, proof=proof))
+
+
+def _only(request: Request, kind: str) -> bool:
+    """Tell whether a request asks for one thing, of this kind."""
+    return [field.kind for field in request.question.fields] == [kind]
 
 
 def _to_run(d: Draft, e: Said, conversation: Conversation, id: str) -> Result | Refusal:

@@ -11,6 +11,7 @@ from core.life.closing import mark, public, shown_given
 from core.life.decision import Refusal
 from core.life.draft import Draft
 from core.life.event import Reply
+from core.life.handing import alike, usable
 from core.life.memory import remember
 from core.life.result import Answered
 from core.life.sealing import drop, handle_of, seal
@@ -32,7 +33,8 @@ def standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
         return Refusal("expired", "nobody answered in time, the question is closed", told)
     if request.by is None:
         return Refusal("ended", f"this run has ended: {run.shown}", {**told, "state": run.shown})
-    again = outcome(request.question, _with(stands, e.answer), e.sealed)
+    files = usable(request, stands.values.values() if isinstance(stands, Accepted) else (), e.files)
+    again = outcome(request.question, _with(stands, e.answer), e.sealed, files)
     if request.by.id == e.person.id and not isinstance(again, Refusal) and request.mark == mark(again):
         return Answered(request=request.id, run=run.id, repeat=True, answer=again, by=e.person.id, via=request.via)
     who = told["by"]
@@ -50,7 +52,7 @@ def others(e: Reply, request: Request) -> Refusal | None:
     """Refuse to change what somebody else filled in."""
     for name, value in e.answer.values.items() if isinstance(e.answer, Accepted) else ():
         before = request.given.get(name)
-        if before is not None and before.by != e.person.id and before.value != value:
+        if before is not None and before.by != e.person.id and not alike(before.value, value):
             return Refusal("not_allowed", f"{name!r} was filled in by somebody else, only they can change it")
     return None
 
@@ -58,7 +60,8 @@ def others(e: Reply, request: Request) -> Refusal | None:
 def partly(d: Draft, e: Reply, request: Request, run: Run) -> Answered | Refusal:
     """Store values of a form that is not submitted yet."""
     assert isinstance(e.answer, Accepted)
-    checked = values(request.question, e.answer.values, whole=False, sealed=e.sealed)
+    files = usable(request, (one.value for one in request.given.values()), e.files)
+    checked = values(request.question, e.answer.values, whole=False, sealed=e.sealed, files=files)
     if isinstance(checked, Refusal):
         return checked
     taken = others(e, request)

@@ -7,6 +7,7 @@ Source: DESIGN section 6, C09, C14, C26, C35, C55.
 from __future__ import annotations
 
 from core.life.decision import Refusal
+from core.life.handing import file_answer
 from core.model import Json
 from core.question import (
     Accepted,
@@ -14,6 +15,7 @@ from core.question import (
     ChoiceField,
     ConfirmField,
     Declined,
+    FileField,
     Option,
     Request,
     SecretField,
@@ -25,8 +27,8 @@ YES = frozenset({"yes", "y", "ok", "approve"})
 NO = frozenset({"no", "n", "deny"})
 
 
-def text_answer(request: Request, text: str) -> Accepted | Declined | Refusal:
-    """Read a person's text as the answer to one request."""
+def text_answer(request: Request, text: str, attachments: tuple[str, ...] = ()) -> Accepted | Declined | Refusal:
+    """Read a person's text, or the files that came with it, as the answer to one request."""
     if len(request.question.fields) != 1:
         return Refusal("choose", "this is a form: fill it in on its card, or cancel", {"request": request.id})
     field = request.question.fields[0]
@@ -39,6 +41,9 @@ def text_answer(request: Request, text: str) -> Accepted | Declined | Refusal:
             return _confirm(request, field, text)
         case ChoiceField():
             return _choice(request, field, text)
+        case FileField():
+            files = file_answer(field, text, attachments)
+            return files if isinstance(files, Refusal) else Accepted(values={field.id: files})
 
 
 def is_only_secret(request: Request) -> bool:
@@ -52,8 +57,8 @@ def without_code(text: str) -> str:
     return words[0] if len(words) > 1 else "yes"
 
 
-def field_answer(request: Request, field: AnyField, text: str) -> Json | Refusal:
-    """Read a person's text as the value of one field of a form."""
+def field_answer(request: Request, field: AnyField, text: str, attachments: tuple[str, ...] = ()) -> Json | Refusal:
+    """Read a person's text, or the files that came with it, as the value of one field of a form."""
     match field:
         case SecretField():
             return Refusal("secret", NOT_KEPT)
@@ -68,6 +73,8 @@ def field_answer(request: Request, field: AnyField, text: str) -> Json | Refusal
         case ChoiceField():
             answer = _choice(request, field, text)
             return answer.values[field.id] if isinstance(answer, Accepted) else answer
+        case FileField():
+            return file_answer(field, text, attachments)
 
 
 def word_answer(request: Request, text: str) -> Accepted | Declined:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from core.life.access import may_see
 from core.life.decision import Ref
+from core.life.handing import of_value
 from core.life.leak import member
 from core.model import TERMINAL, Conversation, Incarnation, Person, Run, Turn
-from core.question import Accepted, Declined, Request
+from core.question import Accepted, Declined, FileField, Request
 from tests.core.life.play import Play
 
 PEOPLE = ("web:ann", "web:ben", "tg:cat", "tg:dan")
@@ -29,6 +30,7 @@ def check(world: Play) -> None:
     held(world)
     timers(world)
     answers(world)
+    files(world)
     leaks(world)
 
 
@@ -173,6 +175,26 @@ def timers(world: Play) -> None:
             assert run.stop_ms is not None, run
             due[f"free:{run.id}"] = run.stop_ms + world.spans.free_ms
     assert found == due
+
+
+def files(world: Play) -> None:
+    """A file of an answer is one that exists, of the kind and size that was asked for, and not more of them than that.
+
+    Whoever reads a settled request can rely on it, whichever way the answer came.
+    """
+    for request in world.all(Request):
+        given = {name: one.value for name, one in request.given.items()}
+        values = request.answer.values if isinstance(request.answer, Accepted) else given
+        for field in request.question.fields:
+            if not isinstance(field, FileField) or field.id not in values:
+                continue
+            found, value = of_value(values[field.id]).values(), values[field.id]
+            assert isinstance(value, list), value
+            assert len(found) == len(value) <= field.max_files, value
+            assert field.required is False or value or request.state != "settled", request
+            for one in found:
+                assert not field.types or one.name.endswith(field.types), (field, one)
+                assert field.max_bytes is None or one.size <= field.max_bytes, (field, one)
 
 
 def answers(world: Play) -> None:

@@ -19,7 +19,7 @@ from core.life.event import (
 )
 from core.life.result import Answered, Delivered, Result, Sent
 from core.model import Cause, Grants, Person, Run, Step, digest
-from core.question import Accepted, Question
+from core.question import Accepted, FileField, Handed, Question
 from tests.core.life import dice
 from tests.core.life.play import (
     ANN,
@@ -44,6 +44,12 @@ PEOPLE = (ANN, BEN, CAT, DAN)
 ORIGINS = ("chat-1", "chat-2", "tg-7")
 PATHS = ("/tmp/a", "/tmp/b")
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+TABLE = Question(title="Which table?", fields=(FileField(types=(".csv",), max_bytes=1_000),))
+FILES = {
+    id: Handed(id=id, name=f"{id}.{kind}", type="text/plain", size=size)
+    for id, kind, size in (("f1", "csv", 9), ("f2", "csv", 1_000), ("f3", "csv", 1_001), ("f4", "exe", 1))
+}
+SENT: tuple[object, ...] = ([], ["f0"], ["f1"], ["f1", "f2"], ["f3"], ["f4"], [{"id": "f1"}])
 QUESTIONS = {
     "call": call(PATHS[0]),
     "call with a deadline": call(PATHS[1], timeout_ms=40),
@@ -57,9 +63,12 @@ QUESTIONS = {
     "text": TEXT,
     "number": NUMBER,
     "form": FORM,
+    "file": TABLE,
+    "files, or none": TABLE.model_copy(update={"fields": (FileField(max_files=2, required=False),)}),
+    "form with a file": FORM.model_copy(update={"fields": (*FORM.fields, FileField(types=(".csv",)))}),
     "sure, or undeliverable": SURE.model_copy(update={"on_no_listener": "undeliverable"}),
 }
-VALUES = ("a", "b", ["a"], ["a", "b"], "once", "run", "always", "deny", "text", "7", "", 1, None, True, "maybe")
+VALUES = ("a", "b", ["a"], ["a", "b"], "once", "run", "always", "deny", "text", "7", "", 1, None, True, "maybe", *SENT)
 WORDS = ("yes", "no", "1", "2", "Alpha", "beta", "whatever", "7", "/help", "/cancel", "/pause", "/resume", "/new")
 CAUSES: tuple[Cause, ...] = ("user_canceled", "user_paused", "user_aborted")
 picks = dice.integers(0, 1_000_000)

@@ -17,11 +17,12 @@ from core.life.event import (
     Withdraw,
 )
 from core.life.result import Answered, Opened, Resumed, Sent
-from core.model import TERMINAL, Cause, Conversation, Grants, Person, digest
+from core.model import TERMINAL, Cause, Conversation, Grants, Json, Person, digest
 from core.question import Accepted, Declined, Request
 from tests.core.life import checks, dice
 from tests.core.life.memory import (
     CAUSES,
+    FILES,
     ORIGINS,
     PATHS,
     VALUES,
@@ -56,6 +57,9 @@ def word(life: Memory, person: Person, origin: str, word: str, age: int, number:
     """A word, a command, a reply to a card: the routing decides, the world stays whole."""
     requests = life.world.all(Request)
     event = life.saying(word, person, origin, life.key())
+    if number % 3 == 0:
+        sent = ("f1",) if number % 2 else ("f2", "f4")
+        event = replace(event, attachments=sent, files={id: FILES[id] for id in sent})
     if requests and number % 4 == 2:
         event = replace(event, reply_to=pick(requests, number // 4).id)
     elif requests and number % 4 == 3:
@@ -98,7 +102,7 @@ def answer(
     requests = life.world.all(Request)
     still = [one for one in requests if one.state == "open"]
     request = pick(still, number) if still and number % 5 != 4 else pick(requests, number)
-    event = Reply(request.id, some_answer(request, value, how, number), person, "chat", proof=proof)
+    event = Reply(request.id, some_answer(request, value, how, number), person, "chat", proof=proof, files=FILES)
     event = replace(event, submit=how != "part", key=life.key() if keyed else None)
     before, run = life.world.request(request.id), life.world.find(request.run)
     told = life.act(event, age, late)
@@ -118,7 +122,13 @@ def some_answer(request: Request, value: object, how: str, number: int) -> Accep
     fields = request.question.fields
     if how == "no" or not fields:
         return Declined(reason="no")
-    fits = {"confirm": ("once", "run", "always"), "choice": ("a", "b"), "text": ("7", "9"), "secret": ("x",)}
+    fits: dict[str, tuple[Json, ...]] = {
+        "confirm": ("once", "run", "always"),
+        "choice": ("a", "b"),
+        "text": ("7", "9"),
+        "secret": ("x",),
+        "file": (["f1"], ["f2"]),
+    }
     values = {field.id: pick(fits[field.kind], number) for field in fields}
     if fields[0].kind == "choice" and getattr(fields[0], "multiple", False):
         return Accepted.model_validate({"values": {fields[0].id: ["b"]}})
