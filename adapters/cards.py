@@ -15,6 +15,7 @@ from adapters.menus import form_buttons, menu, text_button, wants_menu
 from adapters.outcomes import Clock, outcome, said
 from adapters.platform import Block, Button, Limits, Prompt, Tone, View
 from adapters.text import clip
+from adapters.wanted import file_view
 from core.card import Card
 from core.life.words import is_only_secret
 from core.model import Run
@@ -25,6 +26,7 @@ from core.question import (
     ChoiceField,
     ConfirmField,
     Declined,
+    FileField,
     Option,
     Request,
     SecretField,
@@ -169,6 +171,8 @@ def _field(request: Request, field: AnyField, index: int, card: Card, sight: Sig
             return _text(request, field, sight)
         case SecretField():
             return _secret(request, sight)
+        case FileField():
+            return file_view(request, field, sight)
 
 
 def _confirm(request: Request, field: ConfirmField, index: int, sight: Sight) -> View:

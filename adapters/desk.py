@@ -23,6 +23,7 @@ from adapters.platform import Platform
 from adapters.relay import Relay
 from adapters.shows import Shows, withdrawn
 from adapters.vouched import Vouched
+from adapters.wanted import handed
 from core.broker import Broker
 from core.errors import FileRefused, StoreError
 from core.files import FileStore
@@ -253,6 +254,7 @@ class Desk:
             private=private,
             people=() if private else await self._doors.people(place),
             attachments=files,
+            files=await handed(self._files, files, person),
             edited=edited,
             agents=self._agents,
         )
@@ -271,33 +273,32 @@ class Desk:
         press = read(payload)
         if press is None:
             return NO_BUTTON
-        most = self._platform.limits.notice_max
         try:
             who = await self._doors.admit(person, place, False)  # shows no code, so none is made
             if isinstance(who, Notice):
                 return Notice(text=NOT_YOURS, alert=True)
-            person = who
             at = await home(self._broker.store, place)
             if press.verb == "withdraw":
-                return await withdrawn(self._broker, press.id, person, at.conversation, self._platform.prefix)
-            event = Pressed(press, person, at.origin, self._platform.prefix, key, message)
+                return await withdrawn(self._broker, press.id, who, at.conversation, self._platform.prefix)
+            event = Pressed(press, who, at.origin, self._platform.prefix, key, message)
             result = await self._presses.pressed(event)
             if isinstance(result, Told) and press.verb in (*FORMS, "pick"):
-                return await self._form(press, person, key, values)
+                return await self._form(press, who, key, values)
         except StoreError as lost:
             _log.warning("a press on %s was not stored: %s", press.id, lost)
             return NOT_STORED
         if isinstance(result, Refusal) and result.code == "not_allowed":
-            _log.warning("a press on %s by %s was refused: not theirs", press.id, person.id)
+            _log.warning("a press on %s by %s was refused: not theirs", press.id, who.id)
         emit("press.answered", of=press.id, verb=press.verb, refused=isinstance(result, Refusal))
-        return pressed(result, press.verb, most)
+        return pressed(result, press.verb, self._platform.limits.notice_max)
 
     async def _form(self, press: Press, person: Person, key: str, values: Filled | None) -> Notice:
         """Open a form, or take in what was filled in."""
         if not self._platform.limits.form_max:
             return Notice(text="Write your answer as a reply to the card.")
         if values is not None:
-            return await self._forms.fill(Filling(press, values, person, self._platform.prefix, key))
+            stored = await handed(self._files, (id for given in values.values() for id in given), person)
+            return await self._forms.fill(Filling(press, values, person, self._platform.prefix, key, stored))
         form = await self._forms.form(press)
         return refused(form) if isinstance(form, Refusal) else Notice(text="", form=form)
 
@@ -333,8 +334,7 @@ class Desk:
         """Tell a stranger how to be let in, where nobody else has to read it."""
         aloud = self._private(place) or self._platform.limits.whispers
         if aloud and await self._first(place, key):
-            only = None if self._private(place) else person.id
-            self._relay.say(place, answer, reply_to=reply_to, only=only)
+            self._relay.say(place, answer, reply_to=reply_to, only=None if self._private(place) else person.id)
         return answer
 
     async def _first(self, place: str, key: str) -> bool:

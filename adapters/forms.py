@@ -8,6 +8,7 @@ then. The rules stand in `core/life`; it knows no platform. Source: DESIGN secti
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from pydantic import SecretStr
 
 from adapters.outcomes import Notice, notice, refused
 from adapters.platform import Ask, Choice, Form, Limits
+from adapters.wanted import file_ask
 from core.broker import Broker
 from core.life.decision import Refusal
 from core.life.event import Reply
@@ -22,7 +24,18 @@ from core.life.result import Answered
 from core.life.words import field_answer
 from core.model import Json, Person
 from core.press import FORMS, Press, payload, read
-from core.question import Accepted, AnyField, ChoiceField, ConfirmField, Declined, Request, SecretField, TextField
+from core.question import (
+    Accepted,
+    AnyField,
+    ChoiceField,
+    ConfirmField,
+    Declined,
+    FileField,
+    Handed,
+    Request,
+    SecretField,
+    TextField,
+)
 from core.safe import Gift
 from core.visible import visible
 
@@ -63,12 +76,12 @@ def plain(id: str) -> Form:
     )
 
 
-def pages(request: Request, most: int) -> list[list[int]]:
-    """Lay the fields of a request out over forms of at most so many questions; secrets are not among them."""
+def pages(request: Request, limits: Limits) -> list[list[int]]:
+    """Lay the fields of a request out over forms; secrets are not among them, nor files where no form takes them."""
     found: list[list[int]] = []
-    room = 0
+    room, most = 0, limits.form_max
     for number, field in enumerate(request.question.fields):
-        if isinstance(field, SecretField):
+        if isinstance(field, SecretField) or (isinstance(field, FileField) and not limits.form_files):
             continue
         size = 2 if _has_other(field) and most > 1 else 1
         if size > room:
@@ -85,7 +98,7 @@ def fillable(request: Request) -> bool:
     return not (request.question.subject and any(isinstance(field, ConfirmField) for field in fields))
 
 
-def drawn(request: Request, press: Press, most: int) -> Form | Refusal:
+def drawn(request: Request, press: Press, limits: Limits) -> Form | Refusal:
     """Draw the form that a press asks for."""
     fields = request.question.fields
     title = visible(request.question.title, prose=True) or "Your answer"
@@ -94,27 +107,29 @@ def drawn(request: Request, press: Press, most: int) -> Form | Refusal:
             return reasons(request.id)
         case "give":
             secret = [number for number, field in enumerate(fields) if isinstance(field, SecretField)]
-            return _form(request, payload(request.id, "give"), title, secret[:most])
+            return _form(request, payload(request.id, "give"), title, secret[: limits.form_max], limits)
         case "text" if len(fields) == 1 and isinstance(fields[0], TextField | ChoiceField):
             ask = _text(fields[0], 0) if isinstance(fields[0], TextField) else _other(fields[0], 0, alone=True)
             return Form(payload=payload(request.id, "text"), title=title, asks=(ask,))
-        case "form" if fillable(request) and press.number < len(laid := pages(request, most)):
-            return _form(request, payload(request.id, "form", number=press.number), title, laid[press.number])
+        case "form" if fillable(request) and press.number < len(laid := pages(request, limits)):
+            return _form(request, payload(request.id, "form", number=press.number), title, laid[press.number], limits)
         case _:
             return NOT_A_FORM
 
 
-def _form(request: Request, name: str, title: str, numbers: Sequence[int]) -> Form | Refusal:
+def _form(request: Request, name: str, title: str, numbers: Sequence[int], limits: Limits) -> Form | Refusal:
     asks: list[Ask] = []
     for number in numbers:
         field = request.question.fields[number]
         given = request.given.get(field.id)
-        asks += _asks(field, number, given.value if given is not None else None)
+        asks += _asks(field, number, given.value if given is not None else None, limits)
     return Form(payload=name, title=title, asks=tuple(asks)) if asks else NOT_A_FORM
 
 
-def _asks(field: AnyField, number: int, given: Json) -> list[Ask]:
+def _asks(field: AnyField, number: int, given: Json, limits: Limits) -> list[Ask]:
     match field:
+        case FileField():
+            return [file_ask(field, number, _label(field), limits, given=bool(given))]
         case TextField():
             return [_text(field, number, given, long=field.format == "multiline")]
         case SecretField():
@@ -192,6 +207,8 @@ def value_of(request: Request, number: int, filled: Filled) -> Json | Refusal:
     match field:
         case SecretField():
             return None
+        case FileField():
+            return [*values] if values else None
         case TextField():
             return values[0] if values else None
         case ConfirmField() | ChoiceField() if len(field.options) > MOST_CHOICES and values:
@@ -211,13 +228,14 @@ def _ids(field: ConfirmField | ChoiceField, values: Sequence[str]) -> list[Json]
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A person filled in what a press had opened. via: the surface, as `dc`."""
+    """A person filled in what a press had opened. via: the surface, as `dc`. files: what is stored of those in it."""
 
     press: Press
     values: Filled
     person: Person
     via: str
     key: str
+    files: Mapping[str, Handed] = dataclasses.field(default_factory=dict[str, Handed])
 
 
 class Forms:
@@ -230,7 +248,7 @@ class Forms:
     async def form(self, press: Press) -> Form | Refusal:
         """Draw the form that a press asks for; whether the person may answer was looked at before."""
         request = await self._request(press.id)
-        return NOT_A_FORM if request is None else drawn(request, press, self._limits.form_max)
+        return NOT_A_FORM if request is None else drawn(request, press, self._limits)
 
     async def fill(self, e: Filling) -> Notice:
         """Answer with what was filled in; what is good is kept even when something else is not.
@@ -256,7 +274,7 @@ class Forms:
 
     async def _values(self, e: Filling, request: Request) -> Notice:
         fields = request.question.fields
-        laid = pages(request, self._limits.form_max)
+        laid = pages(request, self._limits)
         page = laid[e.press.number] if e.press.verb == "form" and e.press.number < len(laid) else [0]
         good: dict[str, Json] = {}
         wrong: list[str] = []
@@ -277,7 +295,7 @@ class Forms:
                 wrong.append(f"{label}: {told.standing.get('rule') or told.text}")
         if wrong:
             return Notice(text="Not taken, the rest is kept. " + " · ".join(wrong), alert=True)
-        if len(laid) == 1 and not any(isinstance(field, SecretField) for field in fields):
+        if len(laid) == 1 and len(laid[0]) == len(fields):
             return notice(await self._reply(e, Accepted(), "submit")) or Notice(text="Done.")
         return Notice(text="Kept. Submit it on the card when all is filled in.")
 
@@ -320,4 +338,4 @@ class Forms:
         self, e: Filling, sent: Accepted | Declined, part: str = "", *, submit: bool = True
     ) -> Answered | Refusal:
         key = f"{e.key}.{part}" if part else e.key
-        return await self._broker.answer(Reply(e.press.id, sent, e.person, e.via, key, submit=submit))
+        return await self._broker.answer(Reply(e.press.id, sent, e.person, e.via, key, submit=submit, files=e.files))

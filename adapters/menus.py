@@ -51,7 +51,7 @@ def form_buttons(request: Request, limits: Limits) -> tuple[tuple[Button, ...], 
     """The buttons that open the forms of a request with several questions."""
     if not limits.form_max or not fillable(request):
         return ()
-    laid = pages(request, limits.form_max)
+    laid = pages(request, limits)
     if len(laid) == 1:
         return ((_open("Fill in…", request.id, 0),),)
     buttons = [_open(_pages(page), request.id, n) for n, page in enumerate(laid)]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from adapters.platform import Button, Form
 from adapters.text import clip
+from adapters.wanted import named
 from core.life.decision import Refusal
 from core.life.result import Answered, Changed, Kept, Opened, Result, Resumed, Sent, Stopped, Told
 from core.life.sealing import handle_of
@@ -23,6 +24,7 @@ from core.question import (
     ConfirmField,
     Declined,
     Expired,
+    FileField,
     Request,
     SecretField,
     Undeliverable,
@@ -147,6 +149,8 @@ def _chosen(request: Request, answer: Accepted) -> str:
         ) + changed
     if isinstance(field, SecretField):
         return "Received"
+    if isinstance(field, FileField):
+        return f"Received “{clip(named(value), 300)}”" if value else "Skipped"
     return f"Answered “{clip(said(field, value), 300)}”"
 
 
@@ -154,6 +158,8 @@ def said(field: AnyField, value: Json) -> str:
     """A value in people's words: the labels of what was picked; of a secret only that it came."""
     if isinstance(field, SecretField):
         return "received"
+    if isinstance(field, FileField):
+        return named(value)
     if isinstance(field, ChoiceField | ConfirmField):
         labels = {option.id: option.label for option in field.options}
         picks = value if isinstance(value, list) else [value]

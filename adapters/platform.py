@@ -66,14 +66,14 @@ class Menu(Value):
 
 
 class Ask(Value):
-    """One question of a form. kind: a `line`, a longer `text`, `one` or `many` of the choices.
+    """One question of a form. kind: a `line`, a longer `text`, `one` or `many` of the choices, a `file` or several.
 
-    least, most: how many picks, or characters. value: what stands there already.
+    least, most: how many picks, files or characters. value: what stands there already.
     """
 
     id: str
     label: str
-    kind: Literal["line", "text", "one", "many"]
+    kind: Literal["line", "text", "one", "many", "file"]
     choices: tuple[Choice, ...] = ()
     description: str = ""
     placeholder: str = ""
@@ -210,7 +210,8 @@ class Limits(Value):
     private chat shows while a text is written; None where there are none. typing_every: seconds, 0 for none. repeats:
     it recognises a send that is repeated under the same nonce. whispers: it can show something to one person of a
     group. takes_secrets: what a person writes in a one-to-one chat can be deleted for both sides at once. menu_max:
-    choices of a menu, 0 for no menus. form_max: questions of a form, 0 for no forms. accept: kinds of fields that can
+    choices of a menu, 0 for no menus. form_max: questions of a form, 0 for no forms. form_files: a form can ask for
+    files. take_max: bytes of a file that a person sends, 0 where none can be fetched. accept: kinds of fields that can
     be answered there, none named: all; a question of another kind is not shown there. send_timeout: seconds after which
     a call counts as unclear.
     """
@@ -233,6 +234,8 @@ class Limits(Value):
     takes_secrets: bool = False
     menu_max: int = 0
     form_max: int = 0
+    form_files: bool = False
+    take_max: int = 0
     accept: tuple[Accepts, ...] = ()
     send_timeout: float = 30.0
 

@@ -30,6 +30,7 @@ WIDE = Limits(
     row_buttons=8,
     card_buttons=100,
     file_max=1_000_000,
+    take_max=20_000_000,
     edit_gap=0.02,
     typing_every=0.05,
     send_timeout=5.0,

@@ -19,9 +19,10 @@ import discord
 from discord import app_commands
 
 from adapters.desk import NOT_STORED
-from adapters.discord import commands, modals, parse, render, starting
+from adapters.discord import attached, commands, modals, parse, render, starting
 from adapters.discord.calls import Calls
 from adapters.discord.parse import Act, Command, Filled, OnMessage, Pressed, Typing
+from adapters.discord.settings import Settings
 from adapters.fit import squeezed
 from adapters.forms import opens_form, plain
 from adapters.outcomes import Notice
@@ -117,7 +118,9 @@ class _Opened(discord.ui.Modal):
         return dict(self._payload)
 
 
-async def bring(desk: Desk, calls: Calls, interaction: discord.Interaction, found: Act, limits: Limits) -> None:
+async def bring(
+    desk: Desk, calls: Calls, interaction: discord.Interaction, found: Act, limits: Limits, settings: Settings
+) -> None:
     """Bring an interaction to the desk."""
     answering = Answering(calls, interaction, limits)
     place = parse.place(interaction.channel, interaction.channel_id or 0)
@@ -129,13 +132,18 @@ async def bring(desk: Desk, calls: Calls, interaction: discord.Interaction, foun
             case Pressed(payload):
                 await answering.defer()
                 await _told(answering, await desk.press(place, _message(interaction), payload, who, key=key))
-            case Filled(payload, values) if payload == commands.PAIR:
+            case Filled(payload, values, _) if payload == commands.PAIR:
                 await answering.defer(thinking=True)
                 await answering.tell(await desk.link(place, who, next(iter(values.get("code", ())), "")))
-            case Filled(payload, values):
+            case Filled(payload, values, uploads):
                 await answering.defer()
-                message = _message(interaction) or None
-                await _told(answering, await desk.fill(place, message, payload, values, who, key=key))
+                taken = await attached.take(desk, calls, place, uploads.values(), who, settings, limits)
+                given = attached.filled(values, uploads, taken)
+                if taken.refused:
+                    await answering.tell(Notice(text="\n".join(taken.refused), alert=True))
+                if given or not taken.refused:
+                    message = _message(interaction) or None
+                    await _told(answering, await desk.fill(place, message, payload, given, who, key=key))
             case Typing(command, typed):
                 await _complete(desk, answering, place, command, typed, who)
             case OnMessage(_, message):

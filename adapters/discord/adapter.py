@@ -40,6 +40,8 @@ LIMITS = Limits(
     repeats=True,
     menu_max=25,
     form_max=5,
+    form_files=True,
+    take_max=20 * 1024 * 1024,
     send_timeout=60.0,
 )
 NOT_YET = Refused("later", "Discord is not connected yet", 0.5)

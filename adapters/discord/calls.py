@@ -49,6 +49,7 @@ class Calls:
 
     def __init__(self, client: discord.Client) -> None:
         self._request: Caller = client.http.request
+        self._fetch: Callable[[str], Awaitable[bytes]] = client.http.get_from_cdn
 
     async def raw(self, method: Method, path: str, body: Json = None, **names: int | str) -> Json:
         """Call a route and return what it says. names: of the path's placeholders.
@@ -58,6 +59,10 @@ class Calls:
         route = Route(method, path, metadata=None, **names)
         found = await (self._request(route) if body is None else self._request(route, json=body))
         return JSON.validate_python(found) if found != "" else None
+
+    async def fetched(self, url: str) -> bytes:
+        """Load what lies at an address. Raises: what the library raises."""
+        return await self._fetch(url)
 
     async def sent(self, method: Method, path: str, body: Json = None, **names: int | str) -> Outcome:
         """Call a route that makes or changes a message."""

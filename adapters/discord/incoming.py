@@ -70,7 +70,7 @@ class Incoming:
         if desk is None or found is None or interaction.channel_id is None:
             return
         self._vouch(desk, parse.place(interaction.channel, interaction.channel_id), interaction.user)
-        await acts.bring(desk, Calls(bot), interaction, found, self._limits)
+        await acts.bring(desk, Calls(bot), interaction, found, self._limits, self._settings)
 
     async def message(self, bot: Bot, message: discord.Message) -> None:
         """Bring a text to the desk, after those that came before it in its chat."""

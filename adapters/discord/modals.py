@@ -38,6 +38,14 @@ def _component(ask: Ask) -> Json:
     match ask.kind:
         case "line" | "text":
             return _input(ask)
+        case "file":
+            return {
+                "type": 19,
+                "custom_id": ask.id,
+                "required": ask.required,
+                "min_values": ask.least,
+                "max_values": max(1, ask.most),
+            }
         case "one" if 2 <= len(ask.choices) <= GROUP:
             return {"type": 21, "custom_id": ask.id, "options": _options(ask), "required": ask.required}
         case "many" if len(ask.choices) <= GROUP:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import discord
 from pydantic import TypeAdapter
 
+from adapters.discord.attached import Upload
 from adapters.discord.modals import values
 from adapters.discord.places import place_of
 from core.model import Json, Person
@@ -32,10 +33,11 @@ class Pressed:
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A form was sent, or several lines of a menu were picked."""
+    """A form was sent, or several lines of a menu were picked. uploads: the files in it, by the ids in its values."""
 
     payload: str
     values: Mapping[str, tuple[str, ...]]
+    uploads: Mapping[str, Upload] = field(default_factory=dict[str, Upload])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def act(kind: int, data: Mapping[str, object]) -> Act | None:
             typed = next((_text(one) for one in _list(found, "options") if _dict(one).get("focused")), "")
             return Typing(str(found.get("name", "")), typed or next(iter(options.values()), ""))
         case 5:
-            return Filled(str(found.get("custom_id", "")), values(_list(found, "components")))
+            return Filled(str(found.get("custom_id", "")), values(_list(found, "components")), _uploads(found))
         case _:
             return None
 
@@ -103,6 +105,11 @@ def _pressed(data: dict[str, Json]) -> Act:
     if name.startswith("menu:"):
         return Pressed(picked[0] if picked else "")
     return Filled(name, {"": picked})
+
+
+def _uploads(data: dict[str, Json]) -> dict[str, Upload]:
+    sent = _dict(_dict(data.get("resolved")).get("attachments"))
+    return {id: Upload.model_validate(one) for id, one in sent.items()}
 
 
 def _options(data: dict[str, Json]) -> dict[str, str]:

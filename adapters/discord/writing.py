@@ -12,30 +12,25 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-import aiohttp
 import discord
 
-from adapters.discord import parse, render, starting
+from adapters.discord import attached, parse, render, starting
 from adapters.discord.calls import Calls
 from adapters.discord.places import place_of
-from adapters.discord.settings import API, Settings
+from adapters.discord.settings import Settings
 from adapters.fit import squeezed
 from adapters.outcomes import Notice
 from adapters.platform import Limits
 from adapters.status import notice_view
-from core.errors import FileRefused, StoreError
+from core.errors import StoreError
 from core.model import Person
 
 if TYPE_CHECKING:
     from adapters.desk import Desk
 
 _log = logging.getLogger(__name__)
-HOSTS = frozenset({"cdn.discordapp.com", "media.discordapp.net"})
-DOWNLOAD = 60.0
 AGAIN = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0)
-LOST = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
 NOT_KEPT = Notice(text="Not stored: Sayso cannot reach its store right now. Send it again.", alert=True)
 
 
@@ -55,8 +50,9 @@ async def bring(
     reply = parse.replies_to(message)
     try:
         place = await _place(desk, calls, message, who, text, reply, settings)
-        files, refused = await _files(desk, calls, place, message, who, settings, limits)
-        for words in refused:
+        taken = await attached.take(desk, calls, place, attached.of_message(message), who, settings, limits)
+        files = tuple(taken.ids.values())
+        for words in taken.refused:
             await say(calls, message, Notice(text=words, alert=True), limits)
         if text or files:
             await _text(desk, place, message, text, who, reply, files)
@@ -105,43 +101,6 @@ async def _text(
                 raise
             _log.warning("message %s could not be stored yet: %s", message.id, lost)
             await asyncio.sleep(pause)
-
-
-async def _files(
-    desk: Desk,
-    calls: Calls,
-    place: str,
-    message: discord.Message,
-    who: Person,
-    settings: Settings,
-    limits: Limits,
-) -> tuple[tuple[str, ...], list[str]]:
-    """Take in the attachments; what is not taken, in words."""
-    taken: list[str] = []
-    refused: list[str] = []
-    for one in message.attachments:
-        try:
-            content = await _download(one, settings, limits)
-            kind = one.content_type or "application/octet-stream"
-            taken.append(await desk.file(place, one.filename, content, who, kind))
-        except FileRefused as no:
-            refused.append(f"I did not take the file {one.filename!r}: {no}.")
-        except LOST as error:
-            _log.warning("an attachment of message %s was not loaded: %s", message.id, type(error).__name__)
-            refused.append(f"I could not load the file {one.filename!r}: send it again.")
-    return tuple(taken), refused
-
-
-async def _download(one: discord.Attachment, settings: Settings, limits: Limits) -> bytes:
-    """Load an attachment, from Discord's own hosts only."""
-    host = urlsplit(one.url).hostname or ""
-    ours = host == urlsplit(settings.api_url).hostname and settings.api_url != API
-    if host not in HOSTS and not ours:
-        raise FileRefused("it does not come from Discord")
-    if one.size > 2 * limits.file_max:
-        raise FileRefused("it is too large")
-    async with asyncio.timeout(DOWNLOAD):
-        return await one.read()
 
 
 async def say(calls: Calls, message: discord.Message, notice: Notice, limits: Limits) -> None:

@@ -51,6 +51,7 @@ class Telegram:
             row_buttons=4,
             card_buttons=60,
             file_max=settings.largest_up,
+            take_max=settings.largest_down,
             notice_max=200,
             edit_gap=settings.edit_gap,
             draft_gap=settings.draft_gap,
