@@ -111,5 +111,5 @@ def _skip(request: Request) -> Button:
 def _size(size: int) -> str:
     for unit, name in ((MIB, "MB"), (1024, "KB")):
         if size >= unit:
-            return f"{size / unit:.3g} {name}"
+            return f"{round(size / unit, 1):g} {name}"
     return f"{size} bytes"

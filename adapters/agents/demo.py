@@ -17,7 +17,7 @@ I am the demo agent. I need no key, and I break nothing. Send me one of these wo
 - `secret` how a secret is asked for
 - `long` a tool that takes a minute and can be cancelled or paused (`long 5` takes five seconds)
 - `steer` some work that listens to what you say meanwhile
-- `file` a file from me to you
+- `file` a file from me to you, `upload` a file from you to me
 - `fail` a run that breaks, and can be tried again
 
 While a question is open, go away, restart me, come back tomorrow: the question waits for you."""
@@ -146,6 +146,13 @@ async def file(run: Run, rest: str) -> str:
     return "Send me one as well: with the paper clip, or by dropping it here."
 
 
+async def upload(run: Run, rest: str) -> str:
+    """Ask for files; they come by the card, or with the next message."""
+    files = await run.ask_files("Which files shall I look at?", max_files=3, max_bytes=5_000_000)
+    lines = [f"- {file.name}: {len(await run.content(file))} bytes, {file.type}" for file in files]
+    return "I looked at:\n\n" + "\n".join(lines)
+
+
 async def fail(run: Run, rest: str) -> str:
     """Break, so that the run is paused; a resume calls this again, and then it works."""
     if not run.resumed:
@@ -171,5 +178,6 @@ WORDS: dict[str, Callable[[Run, str], Awaitable[str]]] = {
     "long": long,
     "steer": steer,
     "file": file,
+    "upload": upload,
     "fail": fail,
 }

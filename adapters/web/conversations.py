@@ -26,12 +26,13 @@ from adapters.web.wire import (
     SnapshotShape,
 )
 from core.accounts import Known
-from core.files import File
+from core.files import File, told_of
 from core.life.decision import Refusal
 from core.life.event import Said
 from core.life.result import Deleted, Result
 from core.looks import unsettled
 from core.model import Conversation, Entry
+from core.question import Handed
 
 router = APIRouter(prefix="/v1", tags=["conversations"])
 LONGEST_TEXT = 262_144
@@ -106,9 +107,12 @@ async def send(body: Send, web: Parts, who: Sender, key: Key) -> Result:
         raise invalid("agent", f"must be one of {', '.join(web.options.agents)}")
     place = body.conversation or body.session
     conversation = await conversation_of(web, who, place) if place is not None else None
+    files: dict[str, Handed] = {}
     for id in body.attachments:
-        if await file_of(web, who, id) is None:
+        found = await file_of(web, who, id)
+        if found is None:
             raise invalid("attachments", f"there is no file {id!r} of yours")
+        files[id] = told_of(found)
     said = Said(
         origin=conversation.origin if conversation is not None else new_origin(who, key),
         text=body.text,
@@ -119,6 +123,7 @@ async def send(body: Send, web: Parts, who: Sender, key: Key) -> Result:
         key=key,
         reply_to=None if body.reply_to is None else known_id(body.reply_to, "request"),
         attachments=tuple(body.attachments),
+        files=files,
         conversation=conversation.id if conversation is not None else None,
         pending_task=None if body.pending_task is None else known_id(body.pending_task, "run"),
         rights=frozenset(right for right in RIGHTS if right in who.scopes),

@@ -9,26 +9,28 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from adapters.web import wire
-from adapters.web.conversations import Key, Parts, known_id
+from adapters.web.conversations import Key, Parts, file_of, known_id
 from adapters.web.problems import Problem, invalid, refused, unknown
 from adapters.web.security import Answerer, Reader, where
 from adapters.web.state import Web
 from adapters.web.wire import CardShape
 from core.accounts import Known
+from core.files import told_of
 from core.life.card import Reshow
 from core.life.copying import Copy
 from core.life.decision import Refusal
 from core.life.event import Reply
+from core.life.handing import MOST
 from core.life.result import Answered, Copied, Extended, Stopped
 from core.model import Json
-from core.question import Accepted, Declined
+from core.question import Accepted, Declined, Handed
 
 router = APIRouter(prefix="/v1/requests", tags=["requests"])
 LONGEST_REASON = 2_000
 
 
 class AnswerBody(BaseModel):
-    """An answer. values: field → value (a confirm field's is one of its option ids).
+    """An answer. values: field → value (a confirm field's is one of its option ids, a file field's a list of file ids).
 
     submit: false stores values of a form without settling it. code: the one-time code that a restricted request needs.
     """
@@ -161,7 +163,7 @@ async def answer(id: str, body: AnswerBody, web: Parts, who: Answerer, key: Key)
 
 async def _answer(web: Web, id: str, body: AnswerBody, who: Known, key: str | None) -> Answered | Refusal:
     """Answer, with the proof of a one-time code when there is one; a code that was used for nothing stays good."""
-    event = reply_of(id, body, who, key)
+    event = replace(reply_of(id, body, who, key), files=await _files(web, who, body.values))
     if body.code is None:
         return await web.broker.answer(event)
     if not await web.accounts.prove(who.person, body.code):
@@ -170,6 +172,13 @@ async def _answer(web: Web, id: str, body: AnswerBody, who: Known, key: str | No
     if isinstance(result, Refusal):
         await web.accounts.give_back(who.person, body.code)
     return result
+
+
+async def _files(web: Web, who: Known, values: dict[str, Json]) -> dict[str, Handed]:
+    """What is stored of the files that values may name; only those that the caller may use."""
+    lists = [value[:MOST] for value in values.values() if isinstance(value, list)]
+    found = [await file_of(web, who, id) for ids in lists for id in ids if isinstance(id, str)]
+    return {one.id: told_of(one) for one in found if one is not None}
 
 
 @router.post("/{id}/extend", summary="Give a request more time", response_model_exclude_none=True)

@@ -12,8 +12,11 @@ from pydantic import SecretStr
 
 from core.agent import Agent, load
 from core.broker import open_broker
-from core.files import FileStore
+from core.files import FileStore, told_of
+from core.life.event import Reply
+from core.life.result import Answered
 from core.model import Json
+from core.question import Accepted
 from core.safe import Gift
 from core.vault import Vault
 from tests.house.pages import blocks
@@ -37,7 +40,7 @@ TALKS: dict[str, tuple[list[Json], list[str]]] = {
     "heavy": ([], ["worked on 'go' in a process of its own"]),
     "tidy": ([], ["'go' may take half a minute to clean up before it is terminated"]),
 }
-OTHERWISE = {"wait", "strict", "dice", "shop"}
+OTHERWISE = {"tables", "wait", "strict", "dice", "shop"}
 """Agents of the page with a test of their own below."""
 
 
@@ -122,6 +125,21 @@ async def test_the_example_with_a_secret_uses_it(shop: Workshop) -> None:
         await shop.broker.safe.give(Gift(question.id, ANN, "chat", {"secret": SecretStr("a-token")}))
         await shop.until(run, "completed")
     assert await shop.said_by_agent(run) == ["logged in with 7 characters"]
+
+
+async def test_the_example_with_files_reads_them(shop: Workshop) -> None:
+    assert shop.files is not None
+    file = told_of(await shop.files.put(b"a,b\n1,2\n", "one.csv", owner=ANN.id))
+    sent: tuple[dict[str, Json], ...] = ({"file": [file.id]}, {"more": [file.id], "name": "Rex"})
+    async with shop.worker():
+        run = await shop.say(to="tables")
+        for values in sent:
+            question = await shop.question()
+            reply = Reply(question.id, Accepted(values=values), ANN, "chat", files={file.id: file})
+            assert isinstance(await shop.broker.answer(reply), Answered)
+            await shop.until(run, "waiting", "completed")
+        await shop.until(run, "completed")
+    assert await shop.said_by_agent(run) == ["Rex: one.csv with 2 rows, and 1 more"]
 
 
 async def test_the_test_that_the_page_prints_passes(page: ModuleType, redis_url: str) -> None:

@@ -11,8 +11,11 @@ from adapters.agents import SHIPPED
 from adapters.agents.demo import HELP, WORDS
 from core.agent import load
 from core.broker import open_broker
+from core.files import told_of
 from core.life.decision import Refusal
+from core.life.event import Reply
 from core.life.result import Answered
+from core.question import Accepted
 from core.safe import Gift
 from core.vault import Vault
 from examples.deploy import deploy
@@ -107,6 +110,17 @@ async def test_form_has_every_kind_of_field_and_gives_plain_values(shop: Worksho
         "- by: Train",
         "- book: False",
     ]
+
+
+async def test_upload_asks_for_files_and_reads_them(shop: Workshop) -> None:
+    assert shop.files is not None
+    file = told_of(await shop.files.put(b"words", "notes.txt", owner=ANN.id, type="text/plain"))
+    run = await shop.say("upload")
+    question = await shop.question()
+    given = Accepted(values={"file": [file.id]})
+    told = await shop.broker.answer(Reply(question.id, given, ANN, "chat", files={file.id: file}))
+    assert isinstance(told, Answered)
+    assert (await last(shop, run)).splitlines()[2:] == ["- notes.txt: 5 bytes, text/plain"]
 
 
 async def test_secret_is_used_once_and_said_nowhere(shop: Workshop) -> None:

@@ -74,6 +74,7 @@ function expectation() {
     const [field, more] = open[0].card.fields;
     if (more) return ["Fill in the form above", ""];
     if (field.kind === "secret") return ["Not here: never type a secret into the chat", "A secret is asked for: what you type here is not kept"];
+    if (field.kind === "file") return ["Give the file on the card above, or attach it here", `Waits for a file: ${open[0].card.title}`];
     if (field.kind === "text") return ["Type your answer", `Answers: ${open[0].card.title}`];
     return ["Press an option, or type it", `Answers: ${open[0].card.title}`];
   }

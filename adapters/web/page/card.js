@@ -136,7 +136,7 @@ export class CardElement extends HTMLElement {
     const decline = el("button", { type: "button", class: quiet ? "link" : "button", onclick: () => this.give({ outcome: "declined" }) }, alone ? "Skip" : "Decline");
     decline.title = "Tell the agent that you give no answer; the task goes on";
     if (alone && (first.kind === "secret" || (first.kind === "choice" && !first.multiple))) return el("div", { class: "verdict" }, decline);
-    const words = !alone ? "Submit" : first.kind === "choice" ? "Done" : "Answer";
+    const words = !alone ? "Submit" : first.kind === "choice" ? "Done" : first.kind === "file" ? "Send" : "Answer";
     return el("div", { class: "verdict" }, el("button", { type: "submit", class: "button primary" }, words), decline);
   }
 
@@ -150,7 +150,9 @@ export class CardElement extends HTMLElement {
     /** @type {Record<string, any>} */
     const values = {};
     for (const field of this.fields) {
-      field.wrong(null);
+      const busy = field.busy?.() ?? null;
+      field.wrong(busy);
+      if (busy) return;
       const value = field.value();
       if (value !== undefined) values[field.id] = value;
     }
@@ -217,6 +219,7 @@ function kindWords(card) {
   switch (card.fields[0]?.kind) {
     case "confirm": return card.restricted ? "Restricted approval" : card.subject ? "Approval" : "Confirmation";
     case "secret": return "Secret";
+    case "file": return "File";
     default: return "Question";
   }
 }

@@ -54,9 +54,10 @@ export class ComposerElement extends HTMLElement {
     zone.addEventListener("dragleave", (event) => { if (carries(event)) over(-1); });
     zone.addEventListener("drop", (event) => {
       if (!carries(event)) return;
+      const taken = event.defaultPrevented; // a question on a card took it
       event.preventDefault();
       over(-depth);
-      if (!this.hidden) this.attach([...(event.dataTransfer?.files ?? [])]);
+      if (!taken && !this.hidden) this.attach([...(event.dataTransfer?.files ?? [])]);
     });
   }
 

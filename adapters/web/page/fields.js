@@ -6,14 +6,15 @@
 import { api, Problem } from "./api.js";
 import { el, fill, icon } from "./dom.js";
 import { visible } from "./escapes.js";
+import { fileField, fileHint } from "./file-field.js";
 import { secretForm } from "./secret-form.js";
 import { refusal } from "./words.js";
 
 let count = 0;
 
 /**
- * @typedef {{id: string, node: HTMLElement, value: () => any, focus: () => void, set: (value: any) => void, wrong: (rule: string | null) => void}} Field
- * `value()` is undefined while nothing is given.
+ * @typedef {{id: string, node: HTMLElement, value: () => any, focus: () => void, set: (value: any) => void, wrong: (rule: string | null) => void, busy?: () => string | null}} Field
+ * `value()` is undefined while nothing is given; `busy()` says why it cannot be sent yet.
  * @typedef {{alone: boolean, request: string, pick: (value: any) => void, changed: () => void}} Use
  * alone: the only field of its question. request: its id. pick: this value is the answer, now. changed: something was given.
  */
@@ -27,6 +28,10 @@ export function makeField(field, use) {
   if (field.kind === "choice") return field.multiple ? many(field, use) : one(field, use);
   if (field.kind === "confirm") return one({ ...field, required: true }, { ...use, alone: false });
   if (field.kind === "secret") return secret(field, use);
+  if (field.kind === "file") {
+    const [id, holder] = [`f${(count += 1)}`, el("div", { class: "file-place" })];
+    return fileField(field, use, id, holder, frame(field, "div", id, holder, fileHint(field)));
+  }
   return text(field, use);
 }
 

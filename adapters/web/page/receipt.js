@@ -6,6 +6,7 @@
 import { el, icon } from "./dom.js";
 import { visible } from "./escapes.js";
 import { subjectBlock } from "./approval.js";
+import { files } from "./message.js";
 import { moment, place } from "./words.js";
 
 /** @type {Record<string, [string, string]>} Drawing and tone of each outcome. */
@@ -37,13 +38,19 @@ export function settledLine(card) {
 /** What came of it, in the words of every platform. @param {any} card */
 function outcomeWords(card) {
   switch (card.outcome) {
-    case "accepted": return approval(card) ?? ["Answered ", pickWords(card)];
+    case "accepted": return approval(card) ?? (filesOf(card).length ? ["Received ", pickWords(card)] : ["Answered ", pickWords(card)]);
     case "declined": return "Denied";
     case "expired": return "Nobody answered in time";
     case "cancelled": return CLOSED[card.cause] ?? "Closed, the task has ended";
     case "undeliverable": return "It could not be shown";
     default: return "Closed";
   }
+}
+
+/** The files of the only answer. @param {any} card @returns {any[]} */
+function filesOf(card) {
+  const [value, more] = Object.values(card.values ?? {});
+  return !more && Array.isArray(value) ? value.filter((one) => one?.id && one.name) : [];
 }
 
 /** @type {Record<string, string>} Why a question was closed without an answer. */
@@ -79,7 +86,7 @@ const USUAL = { once: "Approve", run: "Approve for this task", always: "Always a
 /** @param {any} field @param {any} value @returns {string} */
 export function valueWords(field, value) {
   if (Array.isArray(value)) return value.length ? value.map((one) => valueWords(field, one)).join(", ") : "nothing";
-  if (value && typeof value === "object") return "other" in value ? String(value.other) : JSON.stringify(value);
+  if (value && typeof value === "object") return "other" in value ? String(value.other) : "name" in value ? String(value.name) : JSON.stringify(value);
   if (field?.kind === "secret") return "received";
   const option = field?.options?.find((/** @type {any} */ one) => one.id === value);
   return option?.label ?? (field ? String(value) : USUAL[value] ?? String(value));
@@ -103,6 +110,7 @@ function details(card) {
     }))
     : null;
   const subject = card.subject ? subjectBlock({ ...card.subject, ...(card.changed ? { arguments: card.changed } : {}) }) : null;
-  if (!rows && !subject && !card.message) return null;
-  return el("div", { class: "settled-more" }, card.message ? el("p", { class: "card-message" }, visible(card.message)) : null, subject, rows);
+  const given = files(Object.values(card.values ?? {}).flat().filter((one) => one?.id && one.name));
+  if (!rows && !subject && !card.message && !given.length) return null;
+  return el("div", { class: "settled-more" }, card.message ? el("p", { class: "card-message" }, visible(card.message)) : null, subject, rows, ...given);
 }

@@ -16,6 +16,7 @@ const TRY = [
   ["secret", "Hand over a secret"],
   ["long", "A long task to pause or cancel"],
   ["file", "Get a file"],
+  ["upload", "Hand over a file"],
   ["fail", "See an error, then retry"],
   ["steer", "Correct it while it works"],
 ];

@@ -80,7 +80,9 @@ class Place:
         broker = await stack.enter_async_context(wiring.opened(self.settings))
         lease = await stack.enter_async_context(Lease(broker, "worker"))
         agent = self.script.agent()
-        return await stack.enter_async_context(Worker(broker, lease, lambda _: agent, pace=Pace(hot=0.1)))
+        return await stack.enter_async_context(
+            Worker(broker, lease, lambda _: agent, files=wiring.files(self.settings), pace=Pace(hot=0.1))
+        )
 
     async def token(self, person: str = "owner", scopes: tuple[Scope, ...] = SCOPES) -> str:
         """A token of somebody."""

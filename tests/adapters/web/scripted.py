@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from core.agent import Agent, Completed, Denied, Failed, FunctionAgent, Run
+from core.agent import Agent, Completed, Denied, Failed, FunctionAgent, Run, file_field, text_field
 
 __all__ = ["Script", "scripted"]
 
@@ -82,6 +82,15 @@ class Script:
                 token = await run.secret("token", store=word == "stored")
                 await run.step("use", lambda: self.effects.append(token.reveal()))
                 return f"used {token}"
+            case "table":
+                table = await run.ask_file("Which table?", types=[".csv"], max_bytes=100)
+                return f"read {(await run.content(table)).decode()} of {table.name}"
+            case "import":
+                given = await run.form(
+                    "Import", file_field("tables", "Tables", max_files=2), text_field("name", "Name")
+                )
+                tables = given["tables"]
+                return f"imported {len(tables) if isinstance(tables, list) else 0} as {given['name']}"
             case "fail":
                 return Failed("it did not work")
             case _:
