@@ -35,7 +35,6 @@ async def test_a_file_is_chosen_on_the_card_and_named_when_it_is_settled(window:
     await expect(window.cards.locator(".chip")).to_have_count(0)
     await picker.set_input_files(made(tmp_path, "table.csv"))
     await expect(window.cards.locator(".chip.ready")).to_contain_text("table.csv")
-    await window.page.screenshot(path="/tmp/card.png")
     await window.button("Send", window.cards).click()
     await expect(window.settled).to_contain_text("Received “table.csv” by owner")
     await expect(window.agent).to_contain_text("read a,b of table.csv")
