@@ -17,6 +17,7 @@ class Own(NamedTuple):
 
 WEB = "contract/test_web.py"
 USE = "adapters/web/page/test_use.py"
+WANTED = "adapters/web/page/test_wanted.py"
 PULLED = "the page reads what is stored: nothing is sent to it that could be lost, doubled, refused or edited late"
 
 OWN: Final[dict[str, Own]] = {
@@ -94,39 +95,39 @@ OWN: Final[dict[str, Own]] = {
         "the card itself has the masked field",
     ),
     "test_the_card_says_what_is_wanted_and_how_large_it_may_be": Own(
-        "adapters/web/page/test_wanted.py",
+        WANTED,
         "test_a_file_is_chosen_on_the_card_and_named_when_it_is_settled",
-        "the card itself takes the file",
+        "the card takes it",
     ),
     "test_a_larger_limit_of_the_agent_is_cut_to_what_fits_through": Own(
-        "adapters/web/page/test_wanted.py",
+        WANTED,
         "test_a_file_that_does_not_fit_is_refused_on_the_card",
-        "the card itself takes the file",
+        "the card takes it",
     ),
     "test_the_next_message_with_a_file_is_the_answer_in_private": Own(
-        "adapters/web/page/test_wanted.py",
+        WANTED,
         "test_a_file_attached_to_the_next_message_answers",
-        "the card itself takes the file",
+        "the card takes it",
     ),
     "test_in_a_group_a_reply_to_the_card_is_the_answer_and_nothing_else": Own(
-        "adapters/web/page/test_wanted.py",
+        WANTED,
         "test_a_file_is_chosen_on_the_card_and_named_when_it_is_settled",
-        "the card itself takes the file",
+        "the card takes it",
     ),
     "test_what_does_not_fit_is_refused_in_words_and_the_question_stays_open": Own(
-        "adapters/web/page/test_wanted.py",
+        WANTED,
         "test_a_file_that_does_not_fit_is_refused_on_the_card",
-        "the card itself takes the file",
+        "the card takes it",
     ),
     "test_what_is_optional_is_skipped_by_a_press": Own(
-        "adapters/web/page/test_wanted.py",
+        WANTED,
         "test_a_form_keeps_its_files_over_a_reload",
-        "the card itself takes the file",
+        "the card takes it",
     ),
     "test_a_form_takes_a_file_where_its_card_asks_for_it": Own(
-        "adapters/web/page/test_wanted.py",
+        WANTED,
         "test_a_form_keeps_its_files_over_a_reload",
-        "the card itself takes the file",
+        "the card takes it",
     ),
     "test_files_are_kept_under_safe_names_and_none_overwrites_another": Own(
         "adapters/web/test_files.py", "test_files_keep_apart_whatever_they_are_called", "files come by a form"
