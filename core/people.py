@@ -182,13 +182,13 @@ class People:
 
         Their conversations stay until their time is over, and are nobody's.
         """
-        person = await self.person(id)
-        if person is None:
-            return UNKNOWN
+        text = await self._shelf.fetch("person", id)
         if id == OWNER.id:
             return Refusal("not_allowed", "the first owner stays, so that there is always one")
+        if text is None:
+            return UNKNOWN
+        person = await self.person(id) or _person(Named.model_validate_json(text), "member")
         await self._shelf.drop("role", id, deed=self._deed("remove", id))
-        await self._shelf.drop("person", id)
         for identity, other in await self._shelf.listing("identity"):
             if other == id:
                 await self._shelf.drop("identity", identity)
@@ -196,6 +196,7 @@ class People:
             if id in group.people:
                 await self.bind(group.place, (one for one in group.people if one != id))
         await end_runs(self._broker, person)
+        await self._shelf.drop("person", id)  # last, so that what was interrupted can be said again
         return person
 
     async def _bad_name(self, name: str, but: str | None = None) -> Refusal | None:

@@ -175,7 +175,8 @@ class Request(Value):
     step: the place in the run's journal that asked. delivered: the turn that consumes the answer has recorded it.
     rev: rises with every change that people can see; cards: place → the card that shows it there.
     mark: names the answer exactly, so that the same one again is known after its values are gone.
-    acted: the call that it approved was begun. not_shown: place → why it could not be shown there.
+    acted: the call that it approved was begun. not_shown: place → why it could not be shown there. written: a secret
+    that came as a message.
     """
 
     schema_: int = Field(default=SCHEMA, alias="s")
@@ -199,6 +200,7 @@ class Request(Value):
     settled_ms: int | None = None
     delivered: bool = False
     acted: bool = False
+    written: bool = False
     not_shown: dict[str, str] = Field(default_factory=dict[str, str])
     mark: str | None = None
     rev: int = 0

@@ -32,6 +32,10 @@ from core.life.words import NOT_KEPT, is_only_secret, text_answer, without_code,
 from core.model import TERMINAL, Conversation, Json, Origin, Run, Step, digest
 from core.question import Accepted, Request
 
+STRAY_MS = 10_000
+LOOKED_BACK = 3
+STRAY = "this came right after a secret and may belong to it, so it was not kept; if not, write it again in a moment"
+
 
 def said(d: Draft, e: Said) -> Result | Refusal:
     """Route what a person said."""
@@ -101,6 +105,9 @@ def _route(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestal
         return _to_run(d, e, conversation, e.pending_task)
     if conversation.private and conversation.open:
         return _to_open(d, e, conversation)
+    stray = _stray(d, e, conversation) if not new and not e.origin.startswith(("chat-", "cli-")) else None
+    if stray is not None:
+        return stray
     steered = _steered(d, e, conversation)
     if steered is not None:
         return _steer(d, e, conversation, steered)
@@ -158,7 +165,20 @@ def _secret(d: Draft, e: Said, id: str) -> Answered | Refusal:
     told = reply(d, Reply(id, answer, e.person, _via(e), None, sealed=e.sealed))
     if isinstance(told, Answered):
         remember_said(d, e.key, e.person, told)
+        settled = d.request(id)
+        if settled is not None:
+            d.save_request(settled, written=True)
     return told
+
+
+def _stray(d: Draft, e: Said, conversation: Conversation) -> Refusal | None:
+    """A message right after a secret that came as one may be the rest of it, and is not kept. Source: C128."""
+    run = d.run(conversation.newest) if e.private and conversation.newest is not None else None
+    for id in (*run.requests, *run.past)[-LOOKED_BACK:] if run is not None else ():
+        given = d.request(id)
+        if given is not None and given.written and given.by == e.person and d.now - (given.settled_ms or 0) < STRAY_MS:
+            return Refusal("secret", STRAY)
+    return None
 
 
 def _unkept(request: Request) -> Refusal:

@@ -79,6 +79,24 @@ async def test_who_is_left_with_a_secret_in_the_chat_is_told_so(
     assert not written.deleted
 
 
+@proves("C128", "telegram")
+async def test_the_second_half_of_a_secret_is_deleted_and_kept_nowhere(
+    made: Office, ann: Person, redis: RedisServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    ann.says("please")
+    await made.ask(ann, CARD)
+    written = ann.says(MARKER)
+    await made.sees(ann, "It fits.")
+    rest = ann.says("and-the-rest-42")
+    await deleted(written)
+    await deleted(rest)
+    await made.sees(ann, "right after a secret")
+    await made.taken()
+    assert "and-the-rest-42" not in everything(redis)
+    assert "and-the-rest-42" not in caplog.text
+
+
 async def test_a_secret_that_comes_again_after_a_restart_is_deleted_and_no_message_to_the_agent(
     made: Office, ann: Person, redis: RedisServer, server: TelegramServer
 ) -> None:

@@ -381,3 +381,14 @@ def test_a_sealed_secret_is_taken_in_a_private_place_only(private: bool) -> None
     assert play.request(asked).state == ("settled" if private else "open")
     if private:
         assert play.act(Said(place, "S3cr3t", ANN, "demo", "k", private=private)) == told
+
+
+def test_what_follows_a_written_secret_at_once_is_not_kept() -> None:
+    """C128: an answer in two messages. A moment later, or when a question is open, it is what it says."""
+    play = Play()
+    asked = play.waiting(Question(fields=(SecretField(name="token"),)), origin="tg-1")[1]
+    assert isinstance(play.act(Said("tg-1", "", ANN, "demo", "k", secret=asked, sealed={"y0": "sealed"})), Answered)
+    refused(play.act(Said("tg-1", "and the rest", ANN, "demo", "l")), "secret")
+    assert isinstance(play.act(Said("tg-1", "/status", ANN, "demo", "m")), Told)
+    play.later(11_000)
+    assert isinstance(play.act(Said("tg-1", "thank you", ANN, "demo", "n")), Sent)
