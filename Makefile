@@ -11,8 +11,11 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do $$p
 # uv when it is there (seconds), pip otherwise; both check every hash of the lock.
 INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 
-# Test processes: many tests wait for other processes, so three times as many as the two cores of the gate.
-JOBS ?= 6
+# What was compiled once is used by the hundreds of processes that tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
+# Test processes: many tests wait for other processes, so more than the two cores of the gate.
+JOBS ?= 5
 # What fails beside others, on a machine with too much to do, has to pass alone; what fails alone fails the gate.
 ALONE = $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
@@ -27,7 +30,9 @@ setup: .venv/.ready ## Create .venv with everything that running needs
 run: setup ## Start Sayso: page, agent and a private store
 	@exec $(BIN)/sayso up
 
-test: tools check ## Install what tests need, check, then run every test
+# Tests are compiled, once for all processes, while the types are checked.
+test: tools ## Install what tests need, check, then run every test
+	@$(BIN)/python -m pytest --collect-only -qq -p no:xdist > /dev/null & $(MAKE) --no-print-directory check; wait $$!
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal || $(ALONE)
 
 check: .venv/.ready-dev ## Lint, format, types, import contracts, Lua

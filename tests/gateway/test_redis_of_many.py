@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -14,16 +12,12 @@ from gateway.settings import Settings
 from gateway.unavailable import RedisUnavailable
 from tests.adapters.web.place import User
 from tests.gateway.shell import Shell, address
-from tests.redis_many import RedisCluster, Watched, running_cluster, running_sentinel, wait_for
-
-MANY = {"cluster": running_cluster, "sentinel": running_sentinel}
+from tests.redis_many import running_cluster, running_sentinel, wait_for
 
 
-@pytest.mark.parametrize("kind", MANY)
-async def test_a_question_is_asked_and_answered_on_it(tmp_path: Path, kind: str) -> None:
+async def test_a_question_is_asked_and_answered_on_a_cluster(tmp_path: Path) -> None:
     """Page and worker, each a process of its own; a turn in a process of its own as well."""
-    running: Callable[[], AbstractContextManager[RedisCluster | Watched]] = MANY[kind]
-    with running() as redis:
+    with running_cluster() as redis:
         shell = Shell(tmp_path, REDIS_URL=redis.url, SAYSO_AGENT="tests.faults.moving:moving")
         async with shell.running("up", "--no-open", until="Ctrl-C") as (_, printed):
             _, token, _ = await shell.run("token")

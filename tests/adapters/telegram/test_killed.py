@@ -25,9 +25,19 @@ DECIDING = re.compile(rb"evalsha.*\}:q:", re.DOTALL | re.IGNORECASE)
 
 
 @pytest.fixture(params=["asked for", "called"], autouse=True)
-def way(request: pytest.FixtureRequest, ground: Ground) -> None:
+def way(request: pytest.FixtureRequest, ground: Ground) -> str:
     """Each of these tests is run with polling and with a webhook."""
     ground.port = free_port() if request.param == "called" else 0
+    return str(request.param)
+
+
+ARRIVES = pytest.mark.parametrize(
+    ("way", "arrives"),
+    [("asked for", True), ("called", False)],
+    indirect=["way"],
+    ids=["asked for, the commit arrives", "called, the commit is lost"],
+)
+"""Both ways and both outcomes; every pair of them would be four processes more for each test."""
 
 
 def stopped(proxy: Proxy) -> Callable[[], bool]:
@@ -84,7 +94,7 @@ async def test_killed_between_send_and_ledger_a_text_is_not_said_twice(ground: G
     assert ground.texts(ann).count("Only once.") == 2, "one for each message"
 
 
-@pytest.mark.parametrize("arrives", [True, False], ids=["the commit arrives", "the commit is lost"])
+@ARRIVES
 async def test_killed_between_press_and_commit_the_press_counts_once(
     ground: Ground, redis: RedisServer, arrives: bool
 ) -> None:
@@ -108,7 +118,7 @@ async def test_killed_between_press_and_commit_the_press_counts_once(
 
 
 @proves("C103", "telegram")
-@pytest.mark.parametrize("arrives", [True, False], ids=["the commit arrives", "the commit is lost"])
+@ARRIVES
 async def test_killed_between_fetch_and_store_what_was_said_is_heard_once(
     ground: Ground, redis: RedisServer, arrives: bool
 ) -> None:
@@ -141,7 +151,7 @@ async def test_killed_between_fetch_and_store_what_was_said_is_heard_once(
     assert ground.texts(ann).count("You said: a pear.") == 1
 
 
-@pytest.mark.parametrize("arrives", [True, False], ids=["the commit arrives", "the commit is lost"])
+@ARRIVES
 async def test_killed_when_an_update_is_confirmed_but_not_decided_it_is_decided_by_the_next(
     ground: Ground, redis: RedisServer, arrives: bool
 ) -> None:

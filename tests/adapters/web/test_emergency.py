@@ -32,7 +32,8 @@ async def test_only_owners_stop_and_freeze_everything(place: Place, owner: User)
     await ben.asked(said.conversation)
     for call in ("/v1/freeze", "/v1/thaw", "/v1/stop-all"):
         assert (await ben.post(call, status=403))["code"] == "role"
-    assert await owner.post("/v1/stop-all") == {"settled": 1, "stopping": 0, "already": False}
+    told = await owner.post("/v1/stop-all")  # its turn may still be held for a moment
+    assert (told["settled"], told["stopping"]) in ((1, 0), (0, 1))
     await ben.until(said.run, "canceled")
 
 
