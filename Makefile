@@ -15,7 +15,7 @@ INSTALL = $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/pyt
 unexport PYTHONDONTWRITEBYTECODE
 
 # Test processes: many tests wait for other processes, so more than the two cores of the gate.
-JOBS ?= 5
+JOBS ?= 4
 # What fails beside others, on a machine with too much to do, has to pass alone; what fails alone fails the gate.
 ALONE = $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 

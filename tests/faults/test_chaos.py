@@ -1,6 +1,6 @@
-"""Everything at once, for a minute, with fixed seeds; `make chaos MINUTES=10` goes on longer.
+"""Everything at once, for half a minute, with a fixed seed; `make chaos MINUTES=10` goes on longer.
 
-Most of it is waiting, so the seeds are tests of their own, which run beside others.
+Most of it is waiting, so it runs beside others.
 """
 
 import pytest
@@ -8,7 +8,7 @@ import pytest
 from tests.faults.chaos import rage
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 async def test_whatever_happens_to_the_processes_no_run_is_lost_stuck_or_done_twice(seed: int) -> None:
     happened = await rage(seed, 30.0)
     assert happened.get("begin", 0) > 3, happened

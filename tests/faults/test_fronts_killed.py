@@ -36,8 +36,11 @@ async def card(chats: FakeChats, place: str, words: str) -> Message:
 
 
 @proves("C04", "api", "kit")
-@pytest.mark.parametrize("answered", ["on the web", "on a platform"])
-@pytest.mark.parametrize("restarted", [False, True], ids=["", "after all were killed"])
+@pytest.mark.parametrize(
+    ("answered", "restarted"),
+    [("on a platform", False), ("on the web", True)],
+    ids=["on a platform", "on the web, after all were killed"],
+)
 async def test_one_request_in_three_places_is_answered_in_one_and_closed_in_all(
     redis_url: str, tmp_path: Path, answered: str, restarted: bool
 ) -> None:

@@ -4,9 +4,8 @@ import ast
 import importlib.metadata
 import importlib.util
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
-
-import pytest
 
 from tests.house.sources import OURS, REST, ROOT, called, imported, name, python_files, tree
 
@@ -31,12 +30,31 @@ NOT_OURS_TO_NAME = {"data_received", "do_request"}
 """Names that asyncio and a library of ours look for."""
 
 
-@pytest.mark.parametrize("path", python_files(*OURS), ids=name)
+def each(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Look at all files in one test that names every wrong one; a test for each would cost more than it tells."""
+
+    def looking(look: Callable[[Path], None]) -> Callable[[], None]:
+        def looked() -> None:
+            wrong: list[str] = []
+            for path in paths:
+                try:
+                    look(path)
+                except AssertionError as error:
+                    wrong.append(f"{name(path)}: {error}")
+            assert not wrong, "\n".join(wrong)
+
+        looked.__doc__ = look.__doc__
+        return looked
+
+    return looking
+
+
+@each(python_files(*OURS))
 def test_a_file_fits_in_one_reading(path: Path) -> None:
     assert len(path.read_text("utf-8").splitlines()) <= LONGEST
 
 
-@pytest.mark.parametrize("path", python_files(*OURS, *REST), ids=name)
+@each(python_files(*OURS, *REST))
 def test_a_file_says_what_it_is_for(path: Path) -> None:
     assert path.name == "__init__.py" or ast.get_docstring(tree(path))
 
@@ -46,20 +64,20 @@ def words(identifier: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", identifier)}
 
 
-@pytest.mark.parametrize("path", python_files(*OURS), ids=name)
+@each(python_files(*OURS))
 def test_names_say_more_than_manager_or_data(path: Path) -> None:
     kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     names = [node.name for node in ast.walk(tree(path)) if isinstance(node, kinds)] + [path.stem]
     assert not [given for given in names if words(given) & NOT_IN_NAMES and given not in NOT_OURS_TO_NAME]
 
 
-@pytest.mark.parametrize("path", python_files("tests"), ids=name)
+@each(python_files("tests"))
 def test_tests_wait_for_outcomes_and_never_for_time(path: Path) -> None:
     sleeps = {called(node) for node in ast.walk(tree(path)) if isinstance(node, ast.Call)}
     assert path.name == "waiting.py" or not sleeps & {"time.sleep", "asyncio.sleep", "sleep"}
 
 
-@pytest.mark.parametrize("path", python_files(*OURS), ids=name)
+@each(python_files(*OURS))
 def test_only_the_settings_look_at_the_environment(path: Path) -> None:
     reads = {called(node) for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute | ast.Name)}
     assert name(path) in ("gateway/settings.py", "core/keeper.py") or not reads & {
@@ -70,13 +88,13 @@ def test_only_the_settings_look_at_the_environment(path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("path", python_files("core", "adapters"), ids=name)
+@each(python_files("core", "adapters"))
 def test_redis_has_few_doors(path: Path) -> None:
     clients = {module for module in imported(path) if module.split(".")[0] in {"redis", "hiredis", "valkey"}}
     assert not clients or name(path) in REDIS_DOORS
 
 
-@pytest.mark.parametrize("path", python_files(*OURS), ids=name)
+@each(python_files(*OURS))
 def test_key_names_are_made_in_one_place(path: Path) -> None:
     texts = [
         node.value for node in ast.walk(tree(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)
