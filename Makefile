@@ -89,7 +89,8 @@ tools: .venv/.ready-dev $(TWIN)/node_modules/.package-lock.json
 	@missing=(); \
 	command -v redis-server > /dev/null || missing+=(redis-server); \
 	command -v luacheck > /dev/null || missing+=(lua-check); \
-	command -v chromium > /dev/null || missing+=(chromium); \
+	command -v chromium-headless-shell > /dev/null || { command -v chromium && ! command -v apt-get; } > /dev/null \
+		|| missing+=(chromium-headless-shell); \
 	fc-list 2> /dev/null | grep -qi liberation || missing+=(fonts-liberation); \
 	fc-list 2> /dev/null | grep -qi 'noto color emoji' || missing+=(fonts-noto-color-emoji); \
 	if [ $${#missing[@]} -eq 0 ]; then exit 0; fi; \

@@ -71,6 +71,7 @@ class Chaos:
         self.runs: dict[str, str] = {}
         self.allowed: set[str] = set()
         self.ends: dict[str, str] = {}
+        self.homes: dict[str, str] = {}
         self.deleted: set[str] = set()
         self.did: dict[str, int] = {}
         self._told: set[asyncio.Task[None]] = set()
@@ -115,7 +116,7 @@ class Chaos:
             with suppress(StoreError):
                 sent = await self.broker.said(event)
                 assert isinstance(sent, Sent), sent
-                self.runs[number] = sent.run
+                self.runs[number], self.homes[sent.run] = sent.run, sent.conversation
                 return
             await breathe(0.1)
         del self.runs[number]
@@ -213,8 +214,8 @@ class Chaos:
         if run := self.any():
             found = await self.broker.peek(run)
             if found is not None:
+                self.deleted.add(found.conversation)  # before it is sent: its outcome may stay unknown
                 await self.broker.delete(found.conversation, self._who(run))
-                self.deleted.add(run)
 
     async def kill(self) -> None:
         """A process dies."""
@@ -272,10 +273,15 @@ class Chaos:
         await self._find()
         for run in [one for one in self.runs.values() if one]:
             found = await self.broker.peek(run)
-            if found is None or found.state not in TERMINAL:
-                assert run not in self.ends or run in self.deleted, f"{run} was {self.ends[run]}, and is not any more"
+            if found is None:
+                home = self.homes.get(run)
+                assert home is None or home in self.deleted, f"{run} is lost, and nobody deleted it"
                 continue
-            assert self.ends.setdefault(run, found.state) == found.state, f"{run} was {self.ends[run]}"
+            self.homes[run] = found.conversation
+            was = self.ends.get(run, found.state)
+            assert was == found.state, f"{run} was {was}, and is {found.state}"
+            if found.state in TERMINAL:
+                self.ends[run] = found.state
         effects = self.target.read_text("utf-8").split() if self.target.exists() else []
         assert len(effects) == len(set(effects)), f"an effect happened twice: {effects}"
         assert set(effects) <= self.allowed, f"effects without leave: {set(effects) - self.allowed}"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -18,9 +16,10 @@ from pydantic import TypeAdapter
 from adapters.outcomes import Notice
 from adapters.platform import Outcome
 from core.model import Person
+from tests import forked
 from tests.fakes import FakeChats, FakePlatform, Message
 from tests.faults.front import Act, Call, Done, Heard
-from tests.house.sources import ROOT
+from tests.forked import Forked
 
 FROM_FRONT: TypeAdapter[Call | Heard | dict[str, bool]] = TypeAdapter(Call | Heard | dict[str, bool])
 
@@ -34,15 +33,12 @@ class Front(FakePlatform):
         self.serves = False
         self._acts = count(1)
         self._heard: dict[int, asyncio.Future[str | None]] = {}
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Forked | None = None
         self._calls: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Start the process and wait until it serves."""
-        pipe = asyncio.subprocess.PIPE
-        self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", *self._words), cwd=ROOT, stdin=pipe, stdout=pipe, limit=2**22
-        )
+        self._process = await forked.start(*self._words, stdin=forked.PIPE, limit=2**22)
         ready = asyncio.Event()
         self._reading = asyncio.create_task(self._read(self._process, ready))
         self._reading.add_done_callback(lambda _: ready.set())
@@ -60,18 +56,15 @@ class Front(FakePlatform):
 
     def tell(self, number: signal.Signals) -> None:
         """Send the process a signal."""
-        if self._process is not None and self._process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._process.pid, number)
+        if self._process is not None:
+            self._process.send_signal(number)
 
     async def kill(self, *, hard: bool = True) -> None:
         """End the process as the kernel does, or in order; what it was about to be told, it never hears."""
         self.serves = False
         if self._process is None:
             return
-        assert self._process.stdin is not None
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill() if hard else self._process.stdin.close()
+        self._process.kill() if hard else self._process.stdin.close()
         async with asyncio.timeout(30):
             await self._process.wait()
         self._process = None
@@ -87,8 +80,7 @@ class Front(FakePlatform):
         await self.kill()
         await self.start()
 
-    async def _read(self, process: asyncio.subprocess.Process, ready: asyncio.Event) -> None:
-        assert process.stdout is not None
+    async def _read(self, process: Forked, ready: asyncio.Event) -> None:
         while line := await process.stdout.readline():
             match FROM_FRONT.validate_json(line):
                 case Call() as call:
@@ -102,7 +94,7 @@ class Front(FakePlatform):
                 case _:
                     ready.set()
 
-    async def _called(self, process: asyncio.subprocess.Process, call: Call) -> None:
+    async def _called(self, process: Forked, call: Call) -> None:
         outcome = await self._made(call)
         self._tell(process, Done(id=call.id, outcome=type(outcome).__name__, words=asdict(outcome)))
 
@@ -114,8 +106,7 @@ class Front(FakePlatform):
             return await self.edit(call.place, call.message, call.view)
         return await self.post(call.place, call.view, nonce=call.nonce, reply_to=call.reply_to)
 
-    def _tell(self, process: asyncio.subprocess.Process, what: Done | Act) -> None:
-        assert process.stdin is not None
+    def _tell(self, process: Forked, what: Done | Act) -> None:
         process.stdin.write(what.model_dump_json().encode() + b"\n")
 
     # ── what people do ───────────────────────────────────────────────────────────────────────────────────────────────

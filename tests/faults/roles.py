@@ -1,13 +1,12 @@
 """Processes of a whole Sayso that are killed, cut off, put to sleep and started again: roles, and the Redis below."""
 
 import asyncio
-import os
 import signal
 import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 
+from tests.forked import fork
 from tests.gateway.shell import BASE
 from tests.house.sources import ROOT
 from tests.redis_server import binary, say
@@ -85,27 +84,19 @@ class Role:
     def start(self) -> None:
         """Start it."""
         with (self._folder / f"{self.word}.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "gateway", self.word],
-                cwd=self._folder,
-                env=self._env,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+            self.process = fork("gateway", self.word, cwd=self._folder, env=self._env, out=log, err=log)
 
     def again(self) -> None:
         """Start it again when it is not there."""
-        if self.process.poll() is not None:
+        if self.process.returncode is not None:
             self.start()
 
     def end(self) -> None:
         """End it for good, also when it sleeps."""
         self.tell(signal.SIGCONT)
         self.tell(signal.SIGKILL)
-        self.process.wait()
+        self.process.join()
 
     def tell(self, number: signal.Signals) -> None:
         """Send it a signal."""
-        with suppress(ProcessLookupError):
-            os.kill(self.process.pid, number)
+        self.process.send_signal(number)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.broker import open_broker
+from core.broker import Broker, open_broker
 from core.people import OWNER
 from gateway import wiring
 from gateway.settings import Settings
@@ -86,15 +86,15 @@ async def test_one_request_in_three_places_is_answered_in_one_and_closed_in_all(
 
 
 @asynccontextmanager
-async def scene(url: str, folder: Path) -> AsyncGenerator[tuple[FakeChats, Front]]:
-    """A worker that lives, and a front end that can be killed."""
+async def scene(url: str, folder: Path) -> AsyncGenerator[tuple[FakeChats, Front, Broker]]:
+    """A worker that lives, a front end that can be killed, and what both of them write to."""
     DID.clear()
     chats = wide()
     async with open_broker(url, block=0.2) as broker:
         shop = Workshop(broker)
         shop.hire("it", deploy)
         async with shop.worker(QUICK), front(chats, url, folder) as made:
-            yield chats, made
+            yield chats, made, broker
 
 
 async def done_once(chats: FakeChats) -> None:
@@ -110,13 +110,18 @@ async def test_a_front_end_killed_while_it_shows_shows_the_same_card(
     redis_url: str, tmp_path: Path, point: str
 ) -> None:
     """The one that was left in the chat works as well as the one that is shown again; all get the final edit."""
-    async with scene(redis_url, tmp_path) as (chats, made):
+    async with scene(redis_url, tmp_path) as (chats, made, broker):
         gate = chats.fail("post", gate=asyncio.Event(), accepted=point.startswith("after its send"))
         if point == "after the ledger":
             chats.faults.clear()
         await made.say(OWNER, HOME, "please")
         if point == "after the ledger":
-            await card(chats, HOME, "Deploy?")
+            first = await card(chats, HOME, "Deploy?")
+
+            async def written() -> bool:
+                return await broker.cards.target(HOME, first.id) is not None
+
+            await wait_until(written)
         else:
             await gate.reached.wait()
         left = chats.cards(HOME)
@@ -136,7 +141,7 @@ async def test_a_front_end_killed_before_a_press_is_stored_takes_it_again(
     redis_url: str, tmp_path: Path, redis: RedisServer
 ) -> None:
     """The store stands still, so nothing can be committed; the update was not confirmed, and comes again."""
-    async with scene(redis_url, tmp_path) as (chats, made):
+    async with scene(redis_url, tmp_path) as (chats, made, _):
         await made.say(OWNER, HOME, "please")
         shown = await card(chats, HOME, "Deploy?")
         payload = shown.rows[0][0].payload
@@ -157,7 +162,7 @@ async def test_a_front_end_killed_before_a_press_is_stored_takes_it_again(
 
 async def test_a_front_end_killed_before_its_edit_leaves_it_to_the_next(redis_url: str, tmp_path: Path) -> None:
     """The press is stored; the card is brought up to date by whoever comes next, and the press may come again."""
-    async with scene(redis_url, tmp_path) as (chats, made):
+    async with scene(redis_url, tmp_path) as (chats, made, _):
         await made.say(OWNER, HOME, "please")
         shown = await card(chats, HOME, "Deploy?")
         payload = shown.rows[0][0].payload

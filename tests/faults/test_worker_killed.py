@@ -1,10 +1,8 @@
 """A worker is killed hard at marked points; another one goes on, and nothing happens or is said twice."""
 
-import asyncio
 import signal
-import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -14,8 +12,9 @@ from core.life.draft import Spans
 from core.life.result import Answered
 from core.model import Run
 from core.sweeper import Sweeper
+from tests import forked
 from tests.faults.doomed import acting, acts
-from tests.house.sources import ROOT
+from tests.forked import Forked
 from tests.proves import proves
 from tests.waiting import wait_until
 from tests.workshop import ANN, Workshop
@@ -29,17 +28,14 @@ async def shop(redis_url: str, tmp_path: Path) -> AsyncGenerator[Workshop]:
 
 
 @asynccontextmanager
-async def doomed(redis_url: str, folder: Path, point: str) -> AsyncGenerator[asyncio.subprocess.Process]:
+async def doomed(redis_url: str, folder: Path, point: str) -> AsyncGenerator[Forked]:
     """A worker in a process of its own, that dies at a point."""
-    command = (sys.executable, "-m", "tests.faults.doomed", redis_url, str(folder), point)
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
+    process = await forked.start("tests.faults.doomed", redis_url, str(folder), point)
     try:
         assert await process.stdout.readline() == b"ready\n"
         yield process
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
+        process.kill()
         await process.wait()
 
 

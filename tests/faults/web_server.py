@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
-import sys
 from pathlib import Path
 
+from tests import forked
 from tests.contract.web import free_port
+from tests.forked import Forked
 from tests.house.sources import ROOT
 
 
@@ -19,14 +19,11 @@ class Process:
         self._words = words
         self.env = env
         self._sign = sign
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Forked | None = None
 
     async def start(self) -> None:
         """Start it, and wait until it says that it is there."""
-        self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", *self._words), cwd=ROOT, env=self.env, stdout=asyncio.subprocess.PIPE
-        )
-        assert self._process.stdout is not None
+        self._process = await forked.start(*self._words, env=self.env)
         if self._sign is None:
             return
         async with asyncio.timeout(90):
@@ -47,8 +44,7 @@ class Process:
     async def kill(self) -> None:
         """End it as the kernel does."""
         if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
+            self._process.kill()
             await self._process.wait()
             self._process = None
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import re
-import signal
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +9,8 @@ from urllib.parse import unquote
 
 import hiredis
 
-from tests.house.sources import ROOT
+from tests import forked
+from tests.forked import Forked
 from tests.redis_server import say
 
 LIMIT = 30.0
@@ -20,7 +19,7 @@ LIMIT = 30.0
 class RemoteHolder:
     """A process that runs `tests.gateway.holder`."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: Forked) -> None:
         self._process = process
         self.socket = Path()
 
@@ -47,18 +46,15 @@ class RemoteHolder:
 
     async def kill(self) -> None:
         """End it without a chance to do anything."""
-        if self._process.returncode is None:
-            self._process.send_signal(signal.SIGKILL)
+        self._process.kill()
         async with asyncio.timeout(LIMIT):
             await self._process.wait()
 
     async def _tell(self, order: str) -> None:
-        assert self._process.stdin
         self._process.stdin.write(f"{order}\n".encode())
         await self._process.stdin.drain()
 
     async def _hear(self, start: str) -> str:
-        assert self._process.stdout
         async with asyncio.timeout(LIMIT):
             line = (await self._process.stdout.readline()).decode().strip()
         assert line.startswith(start), f"the holder said {line!r}"
@@ -68,12 +64,8 @@ class RemoteHolder:
 @asynccontextmanager
 async def holders(folder: Path, count: int, binary: Path | None = None) -> AsyncGenerator[list[RemoteHolder]]:
     """Start this many at once; those still there at the end are killed."""
-    command = [sys.executable, "-m", "tests.gateway.holder", str(folder), *([str(binary)] if binary else [])]
-    pipe = asyncio.subprocess.PIPE
-    started = [
-        RemoteHolder(await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdin=pipe, stdout=pipe))
-        for _ in range(count)
-    ]
+    command = ["tests.gateway.holder", str(folder), *([str(binary)] if binary else [])]
+    started = [RemoteHolder(await forked.start(*command, stdin=forked.PIPE)) for _ in range(count)]
     try:
         yield started
     finally:

@@ -6,10 +6,11 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
+from tests import forked
+from tests.forked import Forked
 from tests.house.sources import ROOT
 
 OURS = ("SAYSO_", "REDIS_", "DISPLAY")
@@ -34,16 +35,9 @@ class Shell:
             **env,
         }
 
-    async def start(self, *words: str) -> asyncio.subprocess.Process:
+    async def start(self, *words: str) -> Forked:
         """Start `sayso` with these words."""
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "gateway", *words),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.folder,
-            env=self.env,
-        )
+        return await forked.start("gateway", *words, env=self.env, cwd=self.folder, err=forked.PIPE)
 
     async def run(self, *words: str) -> tuple[int, str, str]:
         """Run to the end: exit status, what it printed, what it said on standard error."""
@@ -53,11 +47,9 @@ class Shell:
         return process.returncode or 0, out.decode(), err.decode()
 
     @contextlib.asynccontextmanager
-    async def running(self, *words: str, until: str) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str]]:
+    async def running(self, *words: str, until: str) -> AsyncGenerator[tuple[Forked, str]]:
         """Run until the block ends; gives the process and what it printed up to the line that holds `until`."""
         process = await self.start(*words)
-        assert process.stdout is not None
-        assert process.stderr is not None
         errors = asyncio.create_task(process.stderr.read())
         printed = ""
         try:
@@ -68,8 +60,7 @@ class Shell:
                     printed += line.decode()
             yield process, printed
         finally:
-            if process.returncode is None:
-                process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGINT)
             async with asyncio.timeout(LIMIT):
                 await asyncio.gather(process.wait(), errors, process.stdout.read())
             self.logged += (await errors).decode()

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
-import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+from tests import forked
 from tests.adapters.discord.wire import Wire, plain, wired
 from tests.contract.agents import deploy, what
-from tests.house.sources import ROOT
+from tests.forked import Forked
 from tests.waiting import wait_until
 
 
 @asynccontextmanager
-async def doomed(wire: Wire, point: str = "never") -> AsyncGenerator[asyncio.subprocess.Process]:
+async def doomed(wire: Wire, point: str = "never") -> AsyncGenerator[Forked]:
     """The front end in a process of its own, that serves."""
     there, module = wire.there, "tests.adapters.discord.doomed"
     place = wire.url, str(wire.folder), there.api, there.gateway_url, there.token
-    command = (sys.executable, "-m", module, *place, wire.people[0], point)
-    process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdout=asyncio.subprocess.PIPE)
-    assert process.stdout is not None
+    process = await forked.start(module, *place, wire.people[0], point)
     try:
         assert await process.stdout.readline() == b"ready\n"
         yield process
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
+        process.kill()
         await process.wait()
 
 
-async def kill(process: asyncio.subprocess.Process) -> None:
+async def kill(process: Forked) -> None:
     """End it as the kernel does."""
     process.kill()
     assert await process.wait() == -signal.SIGKILL

@@ -6,9 +6,8 @@ The front end runs in this process or in one of its own that can be killed; stor
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,8 +21,9 @@ from core.broker import Broker, open_broker
 from core.files import FileStore
 from core.model import Json
 from core.vault import Vault
+from tests import forked
 from tests.adapters.telegram.called import called
-from tests.house.sources import ROOT
+from tests.forked import Forked
 from tests.standins.telegram import Chat, Message, Person, TelegramServer, Topic
 from tests.waiting import wait_until
 from tests.workshop import QUICK, Body, Workshop
@@ -107,13 +107,10 @@ class Ground:
             yield one
 
     @asynccontextmanager
-    async def process(self, redis_url: str | None = None) -> AsyncGenerator[asyncio.subprocess.Process]:
+    async def process(self, redis_url: str | None = None) -> AsyncGenerator[Forked]:
         """A front end in a process of its own, which serves; it is killed at the end."""
         words = [redis_url or self.url, str(self.folder), self.telegram.url, self.telegram.token, str(self.port)]
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tests.adapters.telegram.doomed", *words, cwd=ROOT, stdout=asyncio.subprocess.PIPE
-        )
-        assert process.stdout is not None
+        process = await forked.start("tests.adapters.telegram.doomed", *words)
         try:
             async with asyncio.timeout(60):
                 assert await process.stdout.readline() == b"ready\n"
@@ -175,8 +172,7 @@ def live(message: Message) -> bool:
     return any("callback_data" in button for button in message.buttons)
 
 
-async def kill(process: asyncio.subprocess.Process) -> None:
+async def kill(process: Forked) -> None:
     """End a process as the kernel does it."""
-    with suppress(ProcessLookupError):
-        process.kill()
+    process.kill()
     await process.wait()

@@ -40,7 +40,7 @@ REFUSED = re.compile(r"Failed to load resource|WebSocket connection to")
 @asynccontextmanager
 async def chromium() -> AsyncGenerator[Browser]:
     """A browser for one test."""
-    program = shutil.which("chromium")
+    program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     assert program is not None, "these tests need chromium: `make tools` installs it"
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
