@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from types import TracebackType
@@ -221,16 +221,22 @@ class Relay:
         await self._watching.follow(run, place)
         card = await self._broker.cards.card(run.card) if run.card is not None else None
         if card is not None and card.state != "sending":
-            self._put(place, Rank.EDIT, f"card {card.id}", lambda of=card.id: self._showing.repair(of))
+            of = card.id
+            self._put(place, Rank.EDIT, f"card {of}", lambda: self._met(id, place, self._showing.repair(of)))
         elif run.state not in ("queued", "working") or self._broker.store.now() - run.created_ms >= self._quiet_ms:
-            self._put(place, Rank.EDIT, f"status {run.root}", lambda: self._show_status(id, place))
+            root = run.root
+            self._put(
+                place, Rank.EDIT, f"status {root}", lambda: self._met(id, place, self._showing.show_status(id, place))
+            )
 
-    async def _show_status(self, run: str, place: str) -> float | None:
-        """Show a status card, and what was written while it was on its way."""
-        rest = await self._showing.show_status(run, place)
-        found = await self._broker.peek(run)
-        if found is not None:
-            self._streamed(found.root)
+    async def _met(self, id: str, place: str, showing: Awaitable[float | None]) -> float | None:
+        """Show a status card; then follow a run that began to work meanwhile, and show what it wrote meanwhile."""
+        rest = await showing
+        run = await self._broker.peek(id)
+        if run is not None:
+            await self._watching.follow(run, place)
+            if self._watching.writing(run.root) != Writing():
+                self._streamed(run.root)
         return rest
 
     def _streamed(self, root: str) -> None:
