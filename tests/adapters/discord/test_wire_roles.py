@@ -15,7 +15,7 @@ from core.question import Accepted
 from tests.adapters.discord.wire import Wire, plain, wired
 from tests.contract.agents import deploy
 from tests.proves import proves
-from tests.standins.discord import Channel, Message
+from tests.standins.discord import Channel, Guild, Message, Role
 from tests.waiting import wait_until
 
 
@@ -30,6 +30,18 @@ async def serve(wire: Wire) -> None:
     """Serve with real doors."""
     wire.other = Linked(People(wire.broker))
     await wire.front()
+
+
+async def ruled_by_roles(wire: Wire) -> tuple[Guild, Channel, Role]:
+    """A server whose roles let Ann in and make Bob, who is linked too, an approver; a channel; Bob's role."""
+    guild = wire.there.guild("home", wire.ann, wire.bob)
+    room = wire.there.channel(guild, "general")
+    crew, leads = wire.there.role(guild, "crew", wire.ann), wire.there.role(guild, "leads", wire.bob)
+    wire.roles = {crew.id: "member", leads.id: "approver"}
+    await serve(wire)
+    wire.hire(deploy, guarded=("deploy",))
+    await link_bob(wire)
+    return guild, room, leads
 
 
 async def seen(wire: Wire, card: Message) -> None:
@@ -63,13 +75,7 @@ async def test_who_is_linked_and_lost_the_role_approves_nothing_more_in_any_thre
 ) -> None:
     """What the role let in was stored; the next event of its person ends it before it has an effect."""
     async with wired(redis_url, tmp_path, served=False) as wire:
-        guild = wire.there.guild("home", wire.ann, wire.bob)
-        room = wire.there.channel(guild, "general")
-        crew, leads = wire.there.role(guild, "crew", wire.ann), wire.there.role(guild, "leads", wire.bob)
-        wire.roles = {crew.id: "member", leads.id: "approver"}
-        await serve(wire)
-        wire.hire(deploy, guarded=("deploy",))
-        await link_bob(wire)
+        guild, room, leads = await ruled_by_roles(wire)
         one, two = await wire.thread(room, "one"), await wire.thread(room, "two")
         first, second = await wire.card("Deploy?", one), await wire.card("Deploy?", two)
         await seen(wire, first)
@@ -123,13 +129,7 @@ async def test_who_lost_the_role_and_does_nothing_on_discord_may_answer_nowhere(
 ) -> None:
     """Discord tells of it where the portal lets it: the dashboard refuses them at once."""
     async with wired(redis_url, tmp_path, served=False) as wire:
-        guild = wire.there.guild("home", wire.ann, wire.bob)
-        room = wire.there.channel(guild, "general")
-        crew, leads = wire.there.role(guild, "crew", wire.ann), wire.there.role(guild, "leads", wire.bob)
-        wire.roles = {crew.id: "member", leads.id: "approver"}
-        await serve(wire)
-        wire.hire(deploy, guarded=("deploy",))
-        await link_bob(wire)
+        guild, room, leads = await ruled_by_roles(wire)
         thread = await wire.thread(room, "one")
         card = await wire.card("Deploy?", thread)
         await seen(wire, card)

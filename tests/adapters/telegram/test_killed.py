@@ -94,10 +94,10 @@ async def test_killed_between_send_and_ledger_a_text_is_not_said_twice(ground: G
     assert ground.texts(ann).count("Only once.") == 2, "one for each message"
 
 
-@ARRIVES
-async def test_killed_between_press_and_commit_the_press_counts_once(
-    ground: Ground, redis: RedisServer, arrives: bool
+async def killed_at(
+    point: re.Pattern[bytes], ground: Ground, redis: RedisServer, *, arrives: bool, confirmed: bool = False
 ) -> None:
+    """A process is killed at a commit for a press, the next one answers. confirmed: Telegram does not repeat it."""
     ground.hire(where)
     ann = ground.telegram.person("Ann")
     async with Proxy(redis.socket) as proxy:
@@ -105,9 +105,9 @@ async def test_killed_between_press_and_commit_the_press_counts_once(
             ann.says("please")
             card = await ground.card(ann, "Where to?")
             await ground.settled()
-            proxy.stop_at = DECIDING
+            proxy.stop_at, proxy.stop_after = point, confirmed
             ann.presses(card, "staging")
-            await wait_until(stopped(proxy), timeout=20)
+            await wait_until(lambda: stopped(proxy)() and not (confirmed and ground.telegram.pending), timeout=20)
             await kill(process)
         go_on(proxy, arrives)
         async with ground.front():
@@ -115,6 +115,13 @@ async def test_killed_between_press_and_commit_the_press_counts_once(
             await ground.final(card, "staging")
             await ground.settled()
     assert ground.texts(ann).count("To staging.") == 1
+
+
+@ARRIVES
+async def test_killed_between_press_and_commit_the_press_counts_once(
+    ground: Ground, redis: RedisServer, arrives: bool
+) -> None:
+    await killed_at(DECIDING, ground, redis, arrives=arrives)
 
 
 @proves("C103", "telegram")
@@ -156,24 +163,7 @@ async def test_killed_when_an_update_is_confirmed_but_not_decided_it_is_decided_
     ground: Ground, redis: RedisServer, arrives: bool
 ) -> None:
     """Telegram has nothing left to bring again: what was kept is all there is."""
-    ground.hire(where)
-    ann = ground.telegram.person("Ann")
-    async with Proxy(redis.socket) as proxy:
-        async with ground.process(proxy.url) as process:
-            ann.says("please")
-            card = await ground.card(ann, "Where to?")
-            await ground.settled()
-            proxy.stop_at, proxy.stop_after = KEEPING, True
-            ann.presses(card, "staging")
-            await wait_until(lambda: not ground.telegram.pending, timeout=20)
-            assert stopped(proxy)()
-            await kill(process)
-        go_on(proxy, arrives)
-        async with ground.front():
-            await ground.says(ann, "To staging.")
-            await ground.final(card, "staging")
-            await ground.settled()
-    assert ground.texts(ann).count("To staging.") == 1
+    await killed_at(KEEPING, ground, redis, arrives=arrives, confirmed=True)
 
 
 @proves("C102", "telegram")
