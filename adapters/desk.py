@@ -35,6 +35,7 @@ from core.life.overhearing import Overhear
 from core.life.pressed import Pressed
 from core.life.result import Answered, Kept, Result, Sent, Told
 from core.model import Person
+from core.overheard import Line
 from core.press import FORMS, Press, read
 from core.presses import Presses
 from core.trace import emit
@@ -69,11 +70,9 @@ class Desk:
         proofs: proving.Proofs | None = None,
         written: bool = False,
     ) -> None:
-        self._written = written
-        self._proofs = proofs
-        self._broker = broker
-        self._platform = platform
-        self._relay = relay
+        self._written, self._proofs = written, proofs
+        self._broker, self._platform, self._relay = broker, platform, relay
+        self._private = platform.is_private
         self._agents = tuple(agents)
         self._doors = self.vouched = Vouched(doors, broker.bind)
         self._files = files
@@ -110,17 +109,18 @@ class Desk:
         reply_to: str | None = None,
         files: tuple[str, ...] = (),
         links: tuple[str, ...] = (),
+        heard: tuple[Line, ...] = (),
     ) -> Notice | None:
         """A person wrote something; what there is to say about it is posted as an answer, and returned.
 
         message, reply_to: the platform's ids. key: of the update; a repeat changes nothing and is not answered again.
-        files: ids that `file` gave. links: attachments that are only addresses; never fetched.
+        files: ids that `file` gave. links: attachments that are only addresses; never fetched. heard: of `finds`.
         Raises: `StoreError` when it could not be stored: do not confirm the update.
         """
         who = await self._doors.admit(person, place, self._private(place))
         if isinstance(who, Notice):
             return await self._turned_away(place, key, who, person, message)
-        said = await self._said(place, text, who, key, reply_to, files)
+        said = await self._said(place, text, who, key, reply_to, files, heard=heard)
         if is_secret(said):
             self._relay.remove(place, message)
         answer = NO_LINKS if links else await self._answer(place, said, who)
@@ -239,6 +239,7 @@ class Desk:
         files: tuple[str, ...],
         *,
         edited: bool = False,
+        heard: tuple[Line, ...] = (),
     ) -> Result | Refusal:
         at = await home(self._broker.store, place)
         target = await self._broker.cards.target(at.origin, reply_to) if reply_to is not None else None
@@ -257,6 +258,7 @@ class Desk:
             files=await handed(self._files, files, person),
             edited=edited,
             agents=self._agents,
+            heard=heard,
         )
         said = await proving.said(self._broker, self._proofs, event)
         asked = said.standing.get("asked") if isinstance(said, Refusal) and private and self._written else None
@@ -345,6 +347,3 @@ class Desk:
     def _agent(self, at: Place) -> str:
         chosen = at.conversation.agent if at.conversation is not None else ""
         return chosen if chosen in self._agents else next(iter(self._agents), "")
-
-    def _private(self, place: str) -> bool:
-        return self._platform.is_private(place)

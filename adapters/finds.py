@@ -15,6 +15,7 @@ from core.broker import Broker
 from core.life.commands import ON_REQUEST, ON_RUN
 from core.life.debt import prefix
 from core.model import Conversation, Person
+from core.overheard import Line, Overheard
 from core.question import Request
 from core.visible import visible
 
@@ -69,6 +70,12 @@ class Finds:
             return target.of if target is not None and target.of.startswith("r") else None
         request = await self._request(target.of)
         return request.run if request is not None else None
+
+    async def heard(self, place: str) -> tuple[Line, ...]:
+        """What people said among themselves at a place lately, as context for a task that begins beside it."""
+        store = self._broker.store
+        model = (await store.read(store.place(place), [("overheard", place)]))["overheard", place].model
+        return model.lines if isinstance(model, Overheard) else ()
 
     async def asked(self) -> list[Asked]:
         """List the places of this platform where questions are open."""

@@ -1,6 +1,7 @@
 """Interactions: presses, picks, forms and commands, acknowledged within three seconds, then brought to the desk.
 
-    press, pick, form        deferred update ─▶ desk ─▶ a private word, where the card does not say it
+    press, pick, form        deferred update ─▶ desk, however long it takes ─▶ a private word, where the card does not
+                             say it
     a press that opens a form                   desk ─▶ the modal (it has to be the first response)
     /pair                    as a press that opens a form; where that is not known in time, as a command
     command                  private "thinking" ─▶ desk ─▶ the word takes its place
@@ -131,7 +132,7 @@ async def bring(
                 await _open(desk, answering, place, payload, who, key)
             case Pressed(payload):
                 await answering.defer()
-                await _told(answering, await desk.press(place, _message(interaction), payload, who, key=key))
+                await _told(answering, await desk.decide(place, _message(interaction), payload, who, key=key))
             case Filled(payload, values, _) if payload == commands.PAIR:
                 await answering.defer(thinking=True)
                 await answering.tell(await desk.link(place, who, next(iter(values.get("code", ())), "")))
@@ -143,7 +144,8 @@ async def bring(
                     await answering.tell(Notice(text="\n".join(taken.refused), alert=True))
                 if given or not taken.refused:
                     message = _message(interaction) or None
-                    await _told(answering, await desk.fill(place, message, payload, given, who, key=key))
+                    told = await desk.decide(place, message, payload, who, key=key, values=given)
+                    await _told(answering, told)
             case Typing(command, typed):
                 await _complete(desk, answering, place, command, typed, who)
             case OnMessage(_, message):

@@ -19,7 +19,7 @@ from adapters.discord.incoming import Incoming
 from adapters.discord.places import channel_of, parent_of, standing
 from adapters.discord.session import PAUSES, Bot, Dial, Pauses, Session, dial
 from adapters.discord.settings import Settings
-from adapters.discord.words import BAD_TOKEN, NO_CONTENT, NO_ROLES, invite
+from adapters.discord.words import BAD_TOKEN, NO_CONTENT, NO_ROLES, invite, lacking, listed
 from adapters.platform import Finding, Hook, Limits, Outcome, Refused, Sent, View
 from core.model import Json, State
 
@@ -71,7 +71,7 @@ class Discord:
     @asynccontextmanager
     async def connect(self, desk: Desk) -> AsyncGenerator[None]:
         """Receive events while the context lasts."""
-        async with self._incoming.bringing(desk), self.session.connected():
+        async with self._incoming.bringing(desk), self.session.connected(), self._incoming.brought():
             yield
 
     def hook(self) -> Hook | None:
@@ -91,6 +91,7 @@ class Discord:
         bot = Bot(self._incoming, roles=bool(self._settings.roles))
         try:
             await bot.login(self._settings.bot_token.get_secret_value())
+            missing = lacking(listed(await Calls(bot).raw("GET", "/users/@me/guilds")))
         except discord.LoginFailure:
             return (Finding(ok=False, words=BAD_TOKEN),)
         except (discord.DiscordException, OSError) as error:
@@ -106,6 +107,8 @@ class Discord:
         )
         if self._settings.roles and not bot.hears_roles:
             found.append(Finding(ok=False, words=NO_ROLES))
+        if missing is not None:
+            found.append(Finding(ok=False, words=missing))
         if application is not None:
             found.append(Finding(ok=True, words=f"Invite the bot to a server: {invite(application)}"))
         return tuple(found)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING
 
 import discord
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from adapters.desk import Desk
 
 _log = logging.getLogger(__name__)
+LAST = 0.8
+"""seconds that what people just did is waited for at the end"""
 
 
 class Incoming:
@@ -40,6 +42,7 @@ class Incoming:
         self._desk: Desk | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._orders: dict[int, asyncio.Lock] = {}
+        self._under_way: set[asyncio.Task[object]] = set()
 
     @asynccontextmanager
     async def bringing(self, desk: Desk) -> AsyncGenerator[None]:
@@ -53,6 +56,13 @@ class Incoming:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    @asynccontextmanager
+    async def brought(self) -> AsyncGenerator[None]:
+        """Bring to its end what is under way when the context ends, while Discord can still be told of it."""
+        yield
+        if self._under_way:
+            await asyncio.wait(tuple(self._under_way), timeout=LAST)
+
     # ── what the session tells ───────────────────────────────────────────────────────────────────────────────────────
 
     async def fresh(self, bot: Bot) -> None:
@@ -61,7 +71,7 @@ class Incoming:
         if desk is None or bot.application_id is None or bot.user is None:
             return
         self._spawn(self._register(Calls(bot), bot.application_id))
-        self._spawn(read_back(bot, desk, lambda message: self.message(bot, message)))
+        self._spawn(read_back(bot, desk, lambda message: self._message(bot, message, fresh=False)))
 
     async def interaction(self, bot: Bot, interaction: discord.Interaction) -> None:
         """Acknowledge, bring it to the desk, show what came of it."""
@@ -70,16 +80,22 @@ class Incoming:
         if desk is None or found is None or interaction.channel_id is None:
             return
         self._vouch(desk, parse.place(interaction.channel, interaction.channel_id), interaction.user)
-        await acts.bring(desk, Calls(bot), interaction, found, self._limits, self._settings)
+        with self._counted():
+            await acts.bring(desk, Calls(bot), interaction, found, self._limits, self._settings)
 
     async def message(self, bot: Bot, message: discord.Message) -> None:
         """Bring a text to the desk, after those that came before it in its chat."""
+        await self._message(bot, message, fresh=True)
+
+    async def _message(self, bot: Bot, message: discord.Message, *, fresh: bool) -> None:
         desk, me = self._desk, bot.user
         if desk is None or me is None or not parse.is_text(message, me.id):
             return
         self._vouch(desk, parse.place(message.channel, message.channel.id), message.author)
-        async with self._orders.setdefault(message.channel.id, asyncio.Lock()):
-            await writing.bring(desk, Calls(bot), message, me.id, self._settings, self._limits)
+        order = self._orders.setdefault(message.channel.id, asyncio.Lock())
+        with self._counted():
+            async with order:
+                await writing.bring(desk, Calls(bot), message, me.id, self._settings, self._limits, fresh=fresh)
 
     async def edited(self, change: discord.RawMessageUpdateEvent) -> None:
         """Tell somebody that edits are not read."""
@@ -104,6 +120,16 @@ class Incoming:
         """Say what somebody's roles in the server make them to us, with every event anew."""
         if self._settings.roles:
             desk.vouched.vouch(place, parse.person(user), self._settings.role_of(parse.roles(user)))
+
+    @contextmanager
+    def _counted(self) -> Generator[None]:
+        task = asyncio.current_task()
+        assert task is not None
+        self._under_way.add(task)
+        try:
+            yield
+        finally:
+            self._under_way.discard(task)
 
     async def _register(self, calls: Calls, application: int) -> None:
         route = "/applications/{application_id}/commands"

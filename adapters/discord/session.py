@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -171,6 +171,14 @@ class Bot(discord.Client):
         _log.exception("Discord's %s was not handled", event_method.removeprefix("on_"))
 
 
+def _rights(bot: Bot) -> Iterator[tuple[str, discord.Permissions]]:
+    """What the bot may do in each server; nothing is known of one that Discord itself cannot reach."""
+    for guild in bot.guilds:
+        me = guild.get_member(bot.user.id) if bot.user is not None else None
+        if me is not None:
+            yield guild.name, me.guild_permissions
+
+
 Dial = Callable[[Bot, str], Awaitable[None]]
 
 
@@ -191,6 +199,7 @@ class Session:
         self.bot: Bot | None = None
         self.calls: Calls | None = None
         self._trouble: str | None = None
+        self._told: str | None = None
         logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLogger("discord").level))
         Route.BASE = settings.api_url.rstrip("/")
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.gateway_url)
@@ -203,7 +212,7 @@ class Session:
         """Tell what is wrong, in one sentence."""
         if self._trouble is not None:
             return self._trouble
-        return lacking(self.bot.guilds) if self.bot is not None and self.up() else None
+        return lacking(_rights(self.bot)) if self.bot is not None and self.up() else None
 
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[None]:
@@ -267,12 +276,20 @@ class Session:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
+    def _warn(self) -> None:
+        """Write down what is wrong although the session is up, once."""
+        told = self.trouble()
+        if told is not None and told != self._told:
+            _log.warning("%s", told)
+        self._told = told
+
     async def _watch(self, bot: Bot, first: asyncio.Future[None]) -> None:
         """Wait for each session to come up, for so long as Discord may take; a silent gateway is left."""
         while True:
             bot.changed.clear()
             if bot.up:
                 self.calls, self._trouble = self.calls or Calls(bot), None
+                self._warn()
                 if not first.done():
                     first.set_result(None)
                 await bot.changed.wait()

@@ -53,7 +53,7 @@ async def ask(desk: Desk, calls: Calls, interaction: discord.Interaction, place:
     if not text.strip():
         return NOTHING
     key, message = f"i{interaction.id}", str(interaction.id)
-    channel = interaction.channel
+    channel, here = interaction.channel, place
     if isinstance(channel, THREADED):
         if not await desk.finds.may_talk(place, who):
             return NOT_HERE
@@ -65,7 +65,8 @@ async def ask(desk: Desk, calls: Calls, interaction: discord.Interaction, place:
             message = id
             began = await thread(calls, channel.id, int(id), text)
             place = place_of(channel.id, began) if began is not None else place
-    said = await desk.text(place, message, text, who, key=key)
+    heard = await desk.finds.heard(here) if place != here else ()
+    said = await desk.text(place, message, text, who, key=key, heard=heard)
     where = f"<#{place.rpartition('.')[2]}>" if "." in place and isinstance(channel, THREADED) else ""
     return said or Notice(text=f"Started{' in ' + where if where else ''}.")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import discord
+
+from core.model import Json
 
 BAD_TOKEN: Final = (
     "Discord does not accept the bot token: make a new one in the developer portal under Bot, Reset Token, and set it "
@@ -46,14 +48,21 @@ def invite(application: int) -> str:
     return f"https://discord.com/oauth2/authorize?{asked}"
 
 
-def lacking(guilds: Iterable[discord.Guild]) -> str | None:
+def lacking(servers: Iterable[tuple[str, discord.Permissions]]) -> str | None:
     """What the bot may not do in servers where it is; None when nothing is missing."""
-    for guild in guilds:
-        allowed = guild.me.guild_permissions
+    for server, allowed in servers:
         missing = [words for name, words in WANTED.items() if not getattr(allowed, name)]
         if missing and not allowed.administrator:
             return (
-                f"In the server {guild.name!r} the bot lacks {', '.join(missing)}: "
+                f"In the server {server!r} the bot lacks {', '.join(missing)}: "
                 "give its role these permissions, or invite it anew with the link that `sayso doctor` prints."
             )
     return None
+
+
+def listed(servers: Json) -> Iterator[tuple[str, discord.Permissions]]:
+    """What the bot may do in each server, as Discord lists its servers."""
+    for one in servers if isinstance(servers, list) else ():
+        bits = one.get("permissions") if isinstance(one, dict) else None
+        if isinstance(one, dict) and isinstance(bits, str) and bits.isdecimal():
+            yield str(one.get("name")), discord.Permissions(int(bits))

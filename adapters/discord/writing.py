@@ -3,6 +3,8 @@
     direct message              all of it
     thread of a task            all of it (where the bot may read it), replies and mentions
     channel                     mentions of the bot and replies to it; they begin a thread
+    channel, other thread       what people say among themselves is overheard, where it is bound and the bot may read;
+                                it goes with the next task that begins there, or in a thread that grows from there
 
 Source: PLATFORMS sections 4.4 and 9.4; C11, C38, C123.
 """
@@ -25,6 +27,7 @@ from adapters.platform import Limits
 from adapters.status import notice_view
 from core.errors import StoreError
 from core.model import Person
+from core.overheard import Line
 
 if TYPE_CHECKING:
     from adapters.desk import Desk
@@ -35,11 +38,13 @@ NOT_KEPT = Notice(text="Not stored: Sayso cannot reach its store right now. Send
 
 
 async def bring(
-    desk: Desk, calls: Calls, message: discord.Message, me: int, settings: Settings, limits: Limits
+    desk: Desk, calls: Calls, message: discord.Message, me: int, settings: Settings, limits: Limits, *, fresh: bool
 ) -> None:
-    """Bring a message to the desk, in a thread of its own where it begins one."""
+    """Bring a message to the desk, in a thread of its own where it begins one. fresh: it was written just now."""
     private = message.guild is None
     if not private and not parse.is_for(message, me):
+        if fresh:
+            await _overhear(desk, message)
         return
     who = parse.person(message.author)
     text = parse.words(message.content, me)
@@ -55,10 +60,23 @@ async def bring(
         for words in taken.refused:
             await say(calls, message, Notice(text=words, alert=True), limits)
         if text or files:
-            await _text(desk, place, message, text, who, reply, files)
+            here = parse.place(message.channel, message.channel.id)
+            heard = await desk.finds.heard(here) if place != here else ()
+            await _text(desk, place, message, text, who, reply, files, heard)
     except StoreError as lost:
         _log.error("message %s was not stored, and its writer is told: %s", message.id, lost)
         await say(calls, message, NOT_KEPT, limits)
+
+
+async def _overhear(desk: Desk, message: discord.Message) -> None:
+    """Keep what people say among themselves; nobody minds when that fails. Without the intent there is no text."""
+    text, place = message.clean_content.strip(), parse.place(message.channel, message.channel.id)
+    if not text:
+        return
+    try:
+        await desk.overheard(place, message.author.display_name, text, key=f"m{message.id}")
+    except StoreError as lost:
+        _log.debug("something that was said at %s is no context: %s", place, lost)
 
 
 async def _place(
@@ -90,11 +108,13 @@ async def _text(
     who: Person,
     reply: str | None,
     files: tuple[str, ...],
+    heard: tuple[Line, ...],
 ) -> None:
     """Bring it until it is stored: Discord does not deliver it again. Raises: `StoreError` after the last try."""
     for pause in (*AGAIN, None):
         try:
-            await desk.text(place, str(message.id), text, who, key=f"m{message.id}", reply_to=reply, files=files)
+            key, id = f"m{message.id}", str(message.id)
+            await desk.text(place, id, text, who, key=key, reply_to=reply, files=files, heard=heard)
             return
         except StoreError as lost:
             if pause is None:
@@ -119,7 +139,8 @@ async def edited(desk: Desk, change: discord.RawMessageUpdateEvent) -> None:
         return
     if message.guild is not None and (me is None or not parse.is_for(message, me.id)):
         return
-    place = parse.place(message.channel, message.channel.id)
+    thread = message.thread.id if message.thread is not None else None
+    place = parse.place(message.channel, message.channel.id) if thread is None else place_of(message.channel.id, thread)
     key = f"e{message.id}.{int(message.edited_at.timestamp() * 1000)}"
     text = parse.words(message.content, me.id if me is not None else 0)
     try:

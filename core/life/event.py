@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from core.model import Cause, Entry, Event, Json, Person, Step
+from core.overheard import Line
 from core.question import Accepted, Declined, Handed, Question
 
 
@@ -22,7 +23,8 @@ class Said:
     people: who may talk in a group, as of now. rights: a token may lack some; `proof`: its last word was a good code.
     secret: the request that asks for the secret that was written, without its text; sealed: handle → sealed value.
     deliver_to: the place where the questions of a run that this starts are shown, if not here. files: what is stored
-    of the attachments, by id; those that the person may use.
+    of the attachments, by id; those that the person may use. heard: what people said among themselves where the place
+    grew from, for a run that begins here.
     """
 
     origin: str
@@ -44,6 +46,7 @@ class Said:
     sealed: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     deliver_to: str | None = None
     files: Mapping[str, Handed] = field(default_factory=dict[str, Handed])
+    heard: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,13 +36,16 @@ def overhear(d: Draft, e: Overhear) -> Kept:
     return Kept()
 
 
-def hand_over(d: Draft, place: str) -> Json:
-    """Take what is kept of a place, for the entry of what was said to the agent; None when there is nothing."""
+def hand_over(d: Draft, place: str, heard: tuple[Line, ...] = ()) -> Json:
+    """Take what is kept of a place, for the entry of what was said to the agent; None when there is nothing.
+
+    heard: what was said where the place grew from, too; it stays there, for others that grow.
+    """
     kept = _fresh(d, place)
-    if not kept:
-        return None
-    d.put(("overheard", place), None)
-    return [one.model_dump(exclude={"key"}) for one in kept]
+    if kept:
+        d.put(("overheard", place), None)
+    lines = sorted((*_recent(d, heard), *kept), key=lambda one: one.at)[-MOST:]
+    return [one.model_dump(exclude={"key"}) for one in lines] or None
 
 
 def forget(d: Draft, place: str) -> None:
@@ -52,7 +55,11 @@ def forget(d: Draft, place: str) -> None:
 
 
 def _fresh(d: Draft, place: str) -> tuple[Line, ...]:
-    return tuple(one for one in d.overheard(place).lines if one.at > d.now - FRESH_MS)
+    return _recent(d, d.overheard(place).lines)
+
+
+def _recent(d: Draft, lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    return tuple(one for one in lines if one.at > d.now - FRESH_MS)
 
 
 def _clipped(text: str) -> str:

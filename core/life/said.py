@@ -123,7 +123,7 @@ def _start(d: Draft, e: Said, conversation: Conversation, *, new: bool, forestal
         d.put(("origin", e.origin), Origin(conversation=conversation.id))
         d.put(("conversation", conversation.id), conversation)
     agent = e.with_agent or conversation.agent
-    heard = _heard(d, conversation)
+    heard = _heard(d, conversation, e)
     files, to = e.attachments, e.deliver_to
     run = new_run(d, conversation, e.person, e.text, agent, attachments=files, overheard=heard, deliver_to=to)
     if forestalled:
@@ -232,7 +232,7 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
             "choose", "several questions are open, which one?\n" + "\n".join(lines), {"open": list(conversation.open)}
         )
     text, proof = _proved(e, found[0])
-    answer = text_answer(found[0], text)
+    answer = text_answer(found[0], text, e.attachments)
     if isinstance(answer, Refusal):
         return answer
     return reply(d, Reply(found[0].id, answer, e.person, _via(e), None, proof=proof))
@@ -281,16 +281,16 @@ def _steer(d: Draft, e: Said, conversation: Conversation, run: Run) -> Sent:
     return Sent(conversation=conversation.id, run=run.id, steer=True)
 
 
-def _heard(d: Draft, conversation: Conversation) -> Json:
+def _heard(d: Draft, conversation: Conversation, e: Said) -> Json:
     """What people said among themselves before, where there are several."""
-    return None if conversation.private else hand_over(d, conversation.origin)
+    return None if conversation.private else hand_over(d, conversation.origin, e.heard)
 
 
 def _keep_steer(d: Draft, e: Said, run: Run) -> None:
     """Store what was said in the run's journal; it is given to the run before its next call."""
     run = d.save_run(run, steered=run.steered + 1)
     conversation = d.conversation(run.conversation)
-    heard = _heard(d, conversation) if conversation is not None else None
+    heard = _heard(d, conversation, e) if conversation is not None else None
     entry = d.write(run.conversation, "person", e.text, run.id, e.person, steer=True, overheard=heard)
     data: dict[str, Json] = {
         "text": e.text,

@@ -24,8 +24,11 @@ from core.turn import Pace
 from core.worker import Worker
 from tests.adapters.discord.wire import plain
 from tests.adapters.telegram.bench import settings as telegram_settings
-from tests.adapters.web.place import Place
+from tests.adapters.web.place import Place, Said
+from tests.proves import proves
 from tests.standins.discord import DiscordStandin, standin
+from tests.standins.discord import Message as DiscordMessage
+from tests.standins.telegram import Message as TelegramMessage
 from tests.standins.telegram import TelegramServer
 from tests.waiting import wait_until
 
@@ -88,31 +91,66 @@ async def everywhere(redis_url: str, tmp_path: Path) -> AsyncGenerator[Everywher
         assert telegram.violations == []
 
 
-@pytest.mark.parametrize("where", ["the dashboard", "Telegram", "Discord"])
-async def test_what_is_answered_in_one_place_is_soon_closed_in_the_others(everywhere: Everywhere, where: str) -> None:
-    """Whoever comes later is told who was first, and where; the work is done once."""
+async def asked(everywhere: Everywhere) -> tuple[Said, TelegramMessage, DiscordMessage, str]:
+    """A task asks: it, its cards on Telegram and on Discord, and its question."""
     owner = await everywhere.place.user()
     said = await owner.send("deploy")
-    (asked,) = await owner.asked(said.conversation)
-    tg, dc = everywhere.tg, everywhere.dc
-    await wait_until(lambda: any(one.rows for one in everywhere.telegram.messages(tg)))
-    await wait_until(lambda: any(one.live for one in everywhere.discord.ours(dc.dm)))
-    telegram, discord = everywhere.telegram.messages(tg)[-1], everywhere.discord.ours(dc.dm)[-1]
-    stale = discord.buttons[0].custom_id
-    match where:
-        case "Telegram":
-            tg.presses(telegram, "Approve")
-        case "Discord":
-            dc.presses(discord, "Approve")
-        case _:
-            page = await everywhere.place.browser()
-            body: dict[str, Json] = {"outcome": "accepted", "values": {"confirm": "once"}}
-            assert (await page.post(f"/v1/requests/{asked['request']}/answer", json=body)).status_code == 200
-    await wait_until(lambda: not telegram.rows and f"on {where}" in telegram.text, SOON)
-    await wait_until(lambda: not discord.live and f"on {where}" in plain(discord), SOON)
-    await owner.until(said.run, "completed")
-    dc.presses_id(discord, stale)
-    await wait_until(lambda: any("Already answered" in plain(one) for one in dc.notices))
-    no: dict[str, Json] = {"outcome": "declined", "reason": "too late"}
-    await owner.post(f"/v1/requests/{asked['request']}/answer", no, 409)
-    assert len(everywhere.done) == 1
+    (card,) = await owner.asked(said.conversation)
+    tg, dc = everywhere.telegram, everywhere.discord
+    await wait_until(lambda: any(one.rows for one in tg.messages(everywhere.tg)))
+    await wait_until(lambda: any(one.live for one in dc.ours(everywhere.dc.dm)))
+    return said, tg.messages(everywhere.tg)[-1], dc.ours(everywhere.dc.dm)[-1], str(card["request"])
+
+
+async def test_what_is_answered_in_one_place_is_soon_closed_in_the_others(everywhere: Everywhere) -> None:
+    """Whoever comes later is told who was first, and where; the work is done once."""
+    owner, dc = await everywhere.place.user(), everywhere.dc
+    page = await everywhere.place.browser()
+    for number, where in enumerate(("the dashboard", "Telegram", "Discord"), 1):
+        said, telegram, discord, request = await asked(everywhere)
+        stale = discord.buttons[0].custom_id
+        match where:
+            case "Telegram":
+                everywhere.tg.presses(telegram, "Approve")
+            case "Discord":
+                dc.presses(discord, "Approve")
+            case _:
+                body: dict[str, Json] = {"outcome": "accepted", "values": {"confirm": "once"}}
+                assert (await page.post(f"/v1/requests/{request}/answer", json=body)).status_code == 200
+        await wait_until(lambda card=telegram, where=where: not card.rows and f"on {where}" in card.text, SOON)
+        await wait_until(lambda card=discord, where=where: not card.live and f"on {where}" in plain(card), SOON)
+        await owner.until(said.run, "completed")
+        dc.presses_id(discord, stale)
+        await wait_until(
+            lambda number=number: [plain(one).startswith("Already answered") for one in dc.notices] == [True] * number
+        )
+        no: dict[str, Json] = {"outcome": "declined", "reason": "too late"}
+        await owner.post(f"/v1/requests/{request}/answer", no, 409)
+        assert len(everywhere.done) == number
+
+
+@proves("C64", "discord")
+async def test_a_task_that_is_canceled_in_one_place_is_soon_closed_in_the_others(everywhere: Everywhere) -> None:
+    """On the dashboard and on Discord; whoever cancels it again is told that it was canceled already."""
+    owner, dc = await everywhere.place.user(), everywhere.dc
+    page = await everywhere.place.browser()
+    for number, where in enumerate(("the dashboard", "Discord"), 1):
+        said, telegram, discord, request = await asked(everywhere)
+        dc.presses(discord, "Cancel task")
+        await wait_until(lambda card=discord: "Sure?" in plain(card))
+        yes = discord.buttons[0].custom_id
+        if where == "Discord":
+            dc.presses_id(discord, yes)
+        else:
+            assert (await page.post(f"/v1/runs/{said.run}/cancel")).status_code == 200
+        await wait_until(lambda card=telegram: not card.rows and "canceled" in card.text, SOON)
+        await wait_until(lambda card=discord: not card.live and "canceled" in plain(card), SOON)
+        assert await owner.asked(said.conversation, 0) == []
+        await owner.until(said.run, "canceled")
+        assert (await owner.get(f"/v1/requests/{request}"))["title"] == ""
+        dc.presses_id(discord, yes)
+        await wait_until(
+            lambda number=number: [plain(one).casefold() for one in dc.notices] == ["already canceled"] * number
+        )
+        assert (await owner.post(f"/v1/runs/{said.run}/cancel", status=409))["detail"] == "already canceled"
+    assert not everywhere.done

@@ -8,6 +8,7 @@ import pytest
 
 from tests.adapters.discord.wire import Wire, plain, wired
 from tests.contract.agents import deploy
+from tests.proves import proves
 from tests.standins.discord import Message
 from tests.waiting import wait_until
 
@@ -57,15 +58,25 @@ async def test_a_question_whose_sending_is_unclear_is_shown_once(redis_url: str,
         assert [one for one in wire.there.ours(wire.ann.dm) if "Deploy?" in plain(one)] == [card]
 
 
+@proves("C46", "discord")
 @pytest.mark.parametrize("code", [40060, 10062])
 async def test_an_acknowledgement_that_is_refused_costs_nothing(redis_url: str, tmp_path: Path, code: int) -> None:
-    """Somebody else acknowledged it, or it was too late: the answer stands, and the card says so."""
+    """Somebody else acknowledged it, or it was too late: the answer stands, and the card says so.
+
+    Nothing is left of it that would take what the person writes next for something else.
+    """
     async with wired(redis_url, tmp_path) as wire:
         card = await asked(wire)
+        refused = wire.there.fail_next("callback", code=code)
+        wire.ann.presses(card, "Deny with a reason")
+        await refused.reached.wait()
         wire.there.fail_next("callback", code=code)
         wire.ann.presses(card, "Approve")
         await wire.final(card, "Approved by Ann on Discord")
         await wire.says("Deployed.")
+        assert not wire.ann.modals
+        wire.ann.says(wire.ann.dm, "to staging")
+        await wire.card("Deploy?")
 
 
 async def test_a_press_that_reached_us_after_three_seconds_counts(redis_url: str, tmp_path: Path) -> None:

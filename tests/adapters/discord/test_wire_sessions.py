@@ -13,6 +13,7 @@ from gateway.front_ends import SHIPPED
 from tests.adapters.discord.wire import Wire, plain, wired
 from tests.contract.agents import deploy, what
 from tests.proves import proves
+from tests.standins.discord.world import BITS
 from tests.waiting import wait_until
 
 
@@ -188,6 +189,29 @@ async def test_an_intent_that_is_not_switched_on_is_told(redis_url: str, tmp_pat
         await wait_until(wire.surface.serving.is_set)
         wire.ann.says(wire.ann.dm, "now")
         await wire.says("heard now")
+
+
+async def test_a_permission_that_the_bot_lacks_is_told_everywhere(
+    redis_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In the log, to the doctor and on `/health`; of a server that Discord itself cannot reach nothing is known."""
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        wire.hire(echo)
+        home, gone = (wire.there.guild(name, wire.bob) for name in ("home", "gone"))
+        home.roles[0].permissions &= ~BITS["attach_files"]
+        gone.away = True
+        await wire.front()
+        told = "In the server 'home' the bot lacks Attach Files:"
+
+        async def known() -> bool:
+            checks = await health.front_ends(wire.broker, SHIPPED, ["discord"])
+            return checks[0].words.startswith(told)
+
+        await wait_until(known)
+        assert [one.ok for one in await wire.platform.check() if one.words.startswith(told)] == [False]
+        assert caplog.text.count(told) == 1
+        wire.ann.says(wire.ann.dm, "all the same")
+        await wire.says("heard all the same")
 
 
 async def test_without_the_content_intent_the_bot_works_and_says_what_it_misses(redis_url: str, tmp_path: Path) -> None:

@@ -107,20 +107,24 @@ async def test_long_texts_come_whole_in_order_and_the_question_last(redis_url: s
     async def ask(run: Run, message: str) -> str:
         await run.say(short)
         await run.say(long)
-        return f"To {await run.choose('Next?', ['on'], message='*word* ' * 500)}."
+        await run.say("!." * 2_000)
+        await run.say("🦜" * 3_000)
+        return f"To {await run.choose('Next?', ['on'], message='*word* ' * 1_500)}."
 
     async with wired(redis_url, tmp_path) as wire:
         wire.hire(ask)
+        broken = wire.there.fail_next("send", cut="before")
         wire.ann.says(wire.ann.dm, "please")
         card = await wire.card("")
+        assert broken.reached.is_set()
         said = [plain(one) for one in wire.there.ours(wire.ann.dm)]
         joined = "\n".join(said)
         assert [joined.count(f"Line {n} of") for n in range(200)] == [1] * 200
         assert all(joined.index(f"Line {n} of") < joined.index(f"Line {n + 1} of") for n in range(199))
-        await wait_until(lambda: [a for one in wire.there.ours(wire.ann.dm) for a in one.attachments])
+        await wait_until(lambda: sum(len(one.attachments) for one in wire.there.ours(wire.ann.dm)) == 3)
         files = [file.content for one in wire.there.ours(wire.ann.dm) for file in one.attachments]
-        assert files == [long.encode()]
-        assert joined.count("*word*") == 500
+        assert files[:2] == [long.encode(), ("🦜" * 3_000).encode()]
+        assert [files[2].count(b"*word*"), joined.count("!.")] == [1_500, 2_000]
         wire.ann.presses(card, "on")
         await wire.says("To on.")
 
@@ -168,8 +172,8 @@ async def test_the_whole_subject_is_shown_or_attached_before_there_is_an_approve
 @proves("C59", "discord")
 async def test_what_deceives_the_eye_is_written_out(redis_url: str, tmp_path: Path) -> None:
     async with wired(redis_url, tmp_path) as wire:
-        card = await asked(wire, "ls \u202e\u200b\r\x1b[2K" + " " * 40 + "&& rm -rf /")
-        for name in ("⟨U+202E⟩", "⟨U+200B⟩", "⟨CR⟩", "⟨ESC⟩", "⟨40 spaces⟩", "&& rm -rf /"):
+        card = await asked(wire, "ls \u202e\u200b\U000e0041\r\x1b[2K" + " " * 500 + "&& rm -rf /")
+        for name in ("⟨U+202E⟩", "⟨U+200B⟩", "⟨U+E0041⟩", "⟨CR⟩", "⟨ESC⟩", "⟨500 spaces⟩", "&& rm -rf /"):
             assert name in plain(card)
 
 

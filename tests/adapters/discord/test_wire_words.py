@@ -58,6 +58,32 @@ async def test_in_a_thread_of_others_the_bot_hears_only_what_mentions_it(redis_u
         assert said == [["heard two"], ["heard one", "heard between us", "heard two"]]
 
 
+async def test_what_people_say_in_a_channel_is_context_for_the_tasks_that_begin_there(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """For each thread that grows from it, by a mention or a command; a thread of theirs has its own."""
+
+    async def look(run: Run, message: str) -> str:
+        return " · ".join(f"{line.by}: {line.text}" for line in await run.overheard()) or "nothing"
+
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(look)
+        room = wire.room()
+        theirs = wire.there.thread(room, "our own talk", wire.ann)
+        wire.eve.says(room, f"the build is red, <@{wire.bob.id}>")
+        wire.bob.says(room, "since noon")
+        wire.eve.says(theirs, "pizza?")
+        for who in (wire.ann, wire.bob):
+            await wire.says("Eve: the build is red, @Bob · Bob: since noon", await wire.thread(room, "why?", who))
+        wire.ann.says(theirs, f"{wire.there.mention} why?")
+        await wire.says("Eve: pizza?", theirs)
+        began = len(wire.there.threads(room))
+        wire.ann.slash(room, "ask", text="and now?")
+        await wait_until(lambda: len(wire.there.threads(room)) > began)
+        await wire.says("since noon", wire.there.threads(room)[-1])
+        assert all(plain(one).startswith("Ann: ") for one in wire.there.ours(room))
+
+
 @proves("C33", "discord")
 @proves("C35", "discord")
 async def test_a_text_that_is_no_option_consumes_nothing(redis_url: str, tmp_path: Path) -> None:
@@ -65,11 +91,17 @@ async def test_a_text_that_is_no_option_consumes_nothing(redis_url: str, tmp_pat
         wire.hire(where)
         wire.ann.says(wire.ann.dm, "go")
         card = await wire.card("Where to?")
-        wire.ann.says(wire.ann.dm, "to the moon")
-        await wire.says("Pick one")
+        for number, words in enumerate(("to the moon", "hello?", "status"), 2):
+            wire.ann.says(wire.ann.dm, words)
+            await wait_until(lambda count=number: len(wire.there.ours(wire.ann.dm)) == count)
+            assert "Pick one" in plain(wire.there.ours(wire.ann.dm)[-1])
         assert card.live
-        wire.ann.says(wire.ann.dm, "2")
-        await wire.says("To production.")
+        for words, answer in (("2", "production"), ("staging", "staging"), ("PRODUCTION", "production")):
+            wire.ann.says(wire.ann.dm, words)
+            await wire.final(card, f"Answered “{answer}”")
+            await wait_until(lambda to=f"To {answer}.": plain(wire.there.ours(wire.ann.dm)[-1]) == to)
+            wire.ann.says(wire.ann.dm, "once more")
+            card = await wire.card("Where to?")
 
 
 @proves("C34", "discord")
@@ -96,24 +128,63 @@ async def test_commands_are_commands_also_while_a_question_is_open(redis_url: st
         given = wire.ann.slash(wire.ann.dm, "status")
         await wire.told("Waiting for you")
         assert given.acked == 5
+        wire.ann.slash(wire.ann.dm, "help")
+        await wire.told("/cancel")
         wire.ann.says(wire.ann.dm, "/pending")
         await wire.says("/answer")
         assert card.live
         wire.ann.replies(card, "/etc/passwd")
         await wire.says("You said: /etc/passwd.")
+        wire.ann.says(wire.ann.dm, "again")
+        for command, words in (("new", ""), ("cancel", "canceled")):
+            card = await wire.card("### What is it?")
+            wire.ann.slash(wire.ann.dm, command)
+            await wire.final(card, words)
+            wire.ann.says(wire.ann.dm, "and again")
 
 
 @proves("C38", "discord")
-async def test_an_edit_changes_nothing_and_says_so(redis_url: str, tmp_path: Path) -> None:
+async def test_an_edit_changes_nothing_and_says_so_where_the_text_is_another(redis_url: str, tmp_path: Path) -> None:
+    """Of the message that began a task, of a command and of an answer; an hour later, and after a restart."""
     async with wired(redis_url, tmp_path) as wire:
         wire.hire(deploy, guarded=("deploy",))
-        first = wire.ann.says(wire.ann.dm, "to staging")
-        card = await wire.card("Deploy?")
-        wire.ann.edits(first, "/cancel")
-        await wire.says("I do not read edits")
-        assert card.live
-        wire.ann.presses(card, "Approve")
+        ann, dm = wire.ann, wire.ann.dm
+        began, command = ann.says(dm, "to staging"), ann.says(dm, "/help")
+        await wire.says("/pending")
+        await wire.card("Deploy?")
+        answer = ann.says(dm, "yes")
         await wire.says("Deployed.")
+        ann.says(dm, "once more")
+        card = await wire.card("Deploy?")
+        before, said = await wire.run(dm), len(wire.there.ours(dm))
+        wire.there.passes(3_600)
+        for message in (began, command, answer):
+            ann.edits(message, message.content)
+        for number, (message, words) in enumerate([(began, "/cancel"), (command, "/new"), (answer, "no")], 1):
+            ann.edits(message, words)
+            await wait_until(lambda count=said + number: len(wire.there.ours(dm)) == count)
+        await wire.restart()
+        wire.there.passes(1)
+        ann.edits(answer, "yes")
+        await wait_until(lambda: len(wire.there.ours(dm)) == said + 4)
+        told = [plain(one) for one in wire.there.ours(dm)[said:]]
+        assert all("I do not read edits" in words for words in told), told
+        assert (await wire.run(dm)).id == before.id
+        assert "Approve" in card.live
+        ann.presses(card, "Approve")
+        await wire.final(card, "Approved by Ann")
+
+
+@proves("C38", "discord")
+async def test_an_edit_of_what_began_a_thread_is_answered_there(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(echo)
+        room = wire.room()
+        thread = await wire.thread(room, "one")
+        await wire.says("heard one", thread)
+        wire.ann.edits(room.seen[0], f"{wire.there.mention} two")
+        await wire.says("I do not read edits", thread)
+        assert not wire.there.ours(room)
 
 
 @proves("C110", "discord")

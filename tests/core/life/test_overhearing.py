@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.life.event import Delete
 from core.life.overhearing import Overhear, overhear
 from core.model import Entry
-from core.overheard import FRESH_MS, LONGEST, MOST, heard_in
+from core.overheard import FRESH_MS, LONGEST, MOST, Line, heard_in
 from tests.core.life.play import ANN, Play
 
 PLACE = "tg-7"
@@ -54,6 +54,17 @@ def test_only_the_newest_lines_of_the_last_hour_are_kept_and_none_is_long() -> N
     lines = heard_in(said(play, "go"))
     assert [one.text.split()[0] for one in lines] == [str(number) for number in range(5, MOST + 5)]
     assert all(len(one.text) == LONGEST for one in lines)
+
+
+def test_what_was_said_where_a_place_grew_from_comes_first_and_stays_there() -> None:
+    """Also in the next place that grows; what is too old comes along nowhere."""
+    play = Play()
+    around = tuple(Line(by="Cat", text=text, at=at) for text, at in (("old", play.now - FRESH_MS), ("new", play.now)))
+    for place in ("tg-7.1", "tg-7.2"):
+        play.later(1)
+        play.step(overhear, Overhear(place, "Ben", "here", "k"))
+        run = play.run(play.said("go", ANN, place, heard=around))
+        assert [one.text for one in heard_in(play.history(run.conversation))] == ["new", "here"]
 
 
 def test_lines_start_nothing_and_go_with_the_conversation() -> None:

@@ -238,7 +238,7 @@ class Gateway:
             "application": {"id": about["id"], "flags": about["flags"]},
         }
         self._log(session, "READY", ready)
-        for one in mine:
+        for one in (each for each in mine if not each.away):
             self._log(session, "GUILD_CREATE", forms.guild(world, one, live=True))
 
     def _resume(self, line: Line, body: Obj) -> None:

@@ -63,7 +63,9 @@ def the_guild(world: World, call: Call) -> Guild:
 @answers("GET /users/@me/guilds")
 def get_guilds(world: World, call: Call) -> Json:
     mine = [one for one in world.guilds.values() if world.bot.id in one.members]
-    return [{**forms.guild(world, one), "owner": False, "permissions": "0"} for one in mine]
+    return [
+        {**forms.guild(world, one), "owner": False, "permissions": str(world.rights(one, world.bot))} for one in mine
+    ]
 
 
 @answers("GET /guilds/{guild_id}")

@@ -62,7 +62,7 @@ class Role:
 
 @dataclass(eq=False)
 class Guild:
-    """A server. members: the roles of each user by user id."""
+    """A server. members: the roles of each user by user id. away: Discord itself cannot reach it."""
 
     id: str
     name: str
@@ -71,6 +71,7 @@ class Guild:
     users: dict[str, User] = field(default_factory=dict[str, User])
     members: dict[str, list[Role]] = field(default_factory=dict[str, list[Role]])
     joined: float = 0.0
+    away: bool = False
 
 
 @dataclass(eq=False)
@@ -311,16 +312,20 @@ class World:
             return EVERYTHING if user is self.bot or user in channel.people else 0
         if user.id not in guild.members:
             return 0
-        roles = [guild.roles[0], *guild.members[user.id]]
-        bits = 0
-        for role in roles:
-            bits |= role.permissions
-        if user is guild.owner or bits & BITS["administrator"]:
+        bits = self.rights(guild, user)
+        if bits == EVERYTHING:
             return EVERYTHING
-        for role in roles:
+        for role in (guild.roles[0], *guild.members[user.id]):
             bits &= ~place.denied.get(role.id, 0)
         bits &= ~place.denied.get(user.id, 0)
         return bits if bits & BITS["view_channel"] else 0
+
+    def rights(self, guild: Guild, user: User) -> int:
+        """What somebody's roles in a server let them do, as bits."""
+        bits = 0
+        for role in (guild.roles[0], *guild.members[user.id]):
+            bits |= role.permissions
+        return EVERYTHING if user is guild.owner or bits & BITS["administrator"] else bits
 
     def may(self, channel: Channel, user: User, *names: Permission) -> bool:
         bits = self.permissions(channel, user)
