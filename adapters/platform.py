@@ -68,7 +68,8 @@ class Menu(Value):
 class Ask(Value):
     """One question of a form. kind: a `line`, a longer `text`, `one` or `many` of the choices, a `file` or several.
 
-    least, most: how many picks, files or characters. value: what stands there already.
+    least, most: how many picks, files or characters. value: what stands there already. types: endings of names of the
+    files that are wanted (`.csv`), where those say all; none for any.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Ask(Value):
     least: int = 0
     most: int = 0
     value: str = ""
+    types: tuple[str, ...] = ()
 
 
 class Form(Value):

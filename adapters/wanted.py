@@ -83,6 +83,7 @@ def file_ask(field: FileField, number: int, label: str, limits: Limits, *, given
     kinds = f"{' or '.join(field.types)}. " if field.types else ""
     words = visible(f"{kinds}{size_words(field, limits)}", prose=True)
     needed = field.required and not given
+    endings = field.types if all(kind.startswith(".") for kind in field.types) else ()
     return Ask(
         id=str(number),
         label=label,
@@ -91,6 +92,7 @@ def file_ask(field: FileField, number: int, label: str, limits: Limits, *, given
         required=needed,
         least=int(needed),
         most=field.max_files,
+        types=endings,
     )
 
 

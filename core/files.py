@@ -35,7 +35,8 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
 class File(Value):
     """A stored file. name: safe to save it under; original: what the sender called it, only ever shown as text.
 
-    owner: the conversation (or person) that it belongs to; who may read it is the caller's rule.
+    owner: the conversation (or person) that it belongs to; who may read it is the caller's rule. note: what was said
+    with it when it answered a question; it is never stored here.
     """
 
     id: str
@@ -46,6 +47,7 @@ class File(Value):
     sha256: str
     owner: str
     created_ms: int
+    note: str = ""
 
 
 def told_of(file: File) -> Handed:
@@ -123,8 +125,9 @@ class FileStore:
 
     async def handed(self, file: Handed) -> File:
         """The file that an answer tells of, whether its content is still kept or not."""
-        told = File(**file.model_dump(), original=file.name, sha256="0" * 64, owner="", created_ms=0)
-        return await self.get(file.id) or told
+        told = File(**file.model_dump(exclude_none=True), original=file.name, sha256="0" * 64, owner="", created_ms=0)
+        found = await self.get(file.id)
+        return found.changed(note=file.note or "") if found is not None else told
 
     async def content(self, file: File) -> bytes:
         """Read a whole file. Raises: `FileRefused` when its content is gone."""

@@ -93,12 +93,13 @@ AnyField = Annotated[ConfirmField | ChoiceField | TextField | SecretField | File
 
 
 class Handed(Value):
-    """A stored file as an answer names it. size: bytes."""
+    """A stored file as an answer names it. size: bytes. note: what was said with it; of several, with the first."""
 
     id: str
     name: str
     type: str
     size: int
+    note: str | None = None
 
 
 class Subject(Value):

@@ -18,7 +18,8 @@ from core.life.event import Reply
 from core.life.words import text_answer
 from core.model import Json, Person
 from core.question import Accepted, Declined, Request
-from gateway import audit_commands, emergency_commands, logging, people_commands, wiring
+from gateway import audit_commands, emergency_commands, file_arguments, logging, people_commands, wiring
+from gateway.file_arguments import Stored
 from gateway.front_ends import SHIPPED, FrontEnd
 from gateway.running import NAME, fail, quiet, read_settings, refuse, run_to_end, with_broker
 from gateway.settings import Settings
@@ -222,20 +223,25 @@ def answer(
     value: Annotated[list[str] | None, typer.Argument(help="The answer; for a form `field=value` each.")] = None,
     deny: Annotated[bool, typer.Option("--deny", help="Say no.")] = False,
     reason: Annotated[str | None, typer.Option(help="Why not.")] = None,
+    file: Annotated[list[str] | None, typer.Option(help="The path of a file; for a form `field=PATH`.")] = None,
 ) -> None:
-    """Answer a question: an option's number or label, `yes`, or text."""
-    if deny == bool(value):
-        fail("Say either a value or --deny.")
+    """Answer a question: an option's number or label, `yes`, or text; or give the files that it asks for."""
+    if deny == bool(value or file):
+        fail("Say either a value, or --file, or --deny.")
     settings = quiet()
 
     async def give(broker: Broker) -> str | Refusal:
         found = await broker.request(request.strip().casefold(), OWNER)
         if found is None:
             return Refusal("unknown", "there is no such request; `sayso pending` lists those that are open")
-        given = Declined(reason=reason) if deny else _given(found, value or [])
+        form = len(found.question.fields) > 1
+        stored = await file_arguments.stored(wiring.files(settings), file or (), named=form)
+        if isinstance(stored, Refusal):
+            return stored
+        given = Declined(reason=reason) if deny else _given(found, value or [], stored)
         if isinstance(given, Refusal):
             return given
-        result = await broker.answer(Reply(found.id, given, OWNER, VIA))
+        result = await broker.answer(Reply(found.id, given, OWNER, VIA, files=file_arguments.by_id(stored)))
         return result if isinstance(result, Refusal) else result.run
 
     result = with_broker(settings, give)
@@ -244,11 +250,11 @@ def answer(
     typer.echo(f"{result}  goes on with your answer")
 
 
-def _given(request: Request, words: list[str]) -> Accepted | Declined | Refusal:
+def _given(request: Request, words: list[str], files: Stored) -> Accepted | Declined | Refusal:
     fields = {field.id for field in request.question.fields}
     if len(fields) == 1:
-        return text_answer(request, " ".join(words))
-    values: dict[str, Json] = {}
+        return text_answer(request, " ".join(words), tuple(file_arguments.by_id(files)))
+    values: dict[str, Json] = {name: [file.id for file in given] for name, given in files.items()}
     for word in words:
         name, sign, text = word.partition("=")
         if not sign or name not in fields:

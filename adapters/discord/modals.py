@@ -1,6 +1,7 @@
 """Forms as Discord's modals: a form becomes a payload, what was filled in comes back as values. Pure.
 
-Source: PLATFORMS section 4.2 (title and label 45, description 100, five questions, groups of 10, selects of 25).
+Source: PLATFORMS section 4.2 (title and label 45, description 100, five questions, groups of 10, selects of 25; files:
+ten endings of 16 characters). An ending is what Discord's client lets through; media types are looked at by us alone.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from core.model import Json
 LABEL = 45
 DESCRIPTION = 100
 GROUP = 10
+MOST_TYPES = 10
+LONGEST_TYPE = 16
 
 
 def modal(form: Form) -> dict[str, Json]:
@@ -39,13 +42,7 @@ def _component(ask: Ask) -> Json:
         case "line" | "text":
             return _input(ask)
         case "file":
-            return {
-                "type": 19,
-                "custom_id": ask.id,
-                "required": ask.required,
-                "min_values": ask.least,
-                "max_values": max(1, ask.most),
-            }
+            return _files(ask)
         case "one" if 2 <= len(ask.choices) <= GROUP:
             return {"type": 21, "custom_id": ask.id, "options": _options(ask), "required": ask.required}
         case "many" if len(ask.choices) <= GROUP:
@@ -68,6 +65,19 @@ def _component(ask: Ask) -> Json:
                 "min_values": max(ask.least, 1 if ask.required else 0),
                 "max_values": max(1, most),
             }
+
+
+def _files(ask: Ask) -> Json:
+    made: dict[str, Json] = {
+        "type": 19,
+        "custom_id": ask.id,
+        "required": ask.required,
+        "min_values": ask.least,
+        "max_values": max(1, ask.most),
+    }
+    if ask.types and len(ask.types) <= MOST_TYPES and all(len(one) <= LONGEST_TYPE for one in ask.types):
+        made["file_types"] = [*ask.types]
+    return made
 
 
 def _input(ask: Ask) -> Json:

@@ -14,6 +14,8 @@ from core.model import Json
 from core.question import FileField, Handed, Request
 
 MOST = 10
+NOTE = 2_000
+"""characters of what is said with files"""
 SKIP = frozenset({"skip", "none"})
 
 
@@ -47,7 +49,9 @@ def handed(field: FileField, value: Json, files: Mapping[str, Handed], *, whole:
             return f"there is no file {id!r} of yours: upload it first, then give the id that it got"
         if (wrong := _wrong(field, file)) is not None:
             return wrong
-    return [file.model_dump(mode="json") for file in found if file is not None]
+    pairs = [(file, _note(one)) for file, one in zip(found, value, strict=True) if file is not None]
+    said = [file if note is None else file.changed(note=note) for file, note in pairs]
+    return [one.model_dump(mode="json", exclude_none=True) for one in said]
 
 
 def _wrong(field: FileField, file: Handed) -> str | None:
@@ -63,6 +67,12 @@ def _wrong(field: FileField, file: Handed) -> str | None:
 def _id(value: Json) -> str | None:
     found = value.get("id") if isinstance(value, dict) else value
     return found if isinstance(found, str) else None
+
+
+def _note(value: Json) -> str | None:
+    """What is said with a file; None keeps what was said with it before."""
+    found = value.get("note") if isinstance(value, dict) else None
+    return found.strip()[:NOTE] if isinstance(found, str) else None
 
 
 def of_value(value: Json) -> dict[str, Handed]:
@@ -90,9 +100,10 @@ def alike(before: Json, sent: Json) -> bool:
 
 
 def file_answer(field: FileField, text: str, attachments: tuple[str, ...]) -> list[Json] | Refusal:
-    """Read what a person sent as the value of a field: the files that came with it, or a word that skips it."""
+    """Read what a person sent as the value of a field: the files, with what was said; or a word that skips it."""
     if attachments:
-        return [*attachments]
+        first: list[Json] = [{"id": attachments[0], "note": text}] if text.strip() else [attachments[0]]
+        return [*first, *attachments[1:]]
     if not field.required and text.strip().rstrip(".!").casefold() in SKIP:
         return []
     skip = "" if field.required else ', or write "skip"'

@@ -23,6 +23,7 @@ from core.question import (
 )
 
 NOT_KEPT = "a secret is given as its card says, this message was not kept"
+NO_FILES = Refusal("choose", "no file is asked for, so nothing was taken: answer in a message without one")
 YES = frozenset({"yes", "y", "ok", "approve"})
 NO = frozenset({"no", "n", "deny"})
 
@@ -32,6 +33,8 @@ def text_answer(request: Request, text: str, attachments: tuple[str, ...] = ()) 
     if len(request.question.fields) != 1:
         return Refusal("choose", "this is a form: fill it in on its card, or cancel", {"request": request.id})
     field = request.question.fields[0]
+    if attachments and not isinstance(field, FileField | SecretField):
+        return NO_FILES
     match field:
         case SecretField():
             return Refusal("secret", NOT_KEPT)
@@ -59,6 +62,8 @@ def without_code(text: str) -> str:
 
 def field_answer(request: Request, field: AnyField, text: str, attachments: tuple[str, ...] = ()) -> Json | Refusal:
     """Read a person's text, or the files that came with it, as the value of one field of a form."""
+    if attachments and not isinstance(field, FileField | SecretField):
+        return NO_FILES
     match field:
         case SecretField():
             return Refusal("secret", NOT_KEPT)

@@ -11,7 +11,7 @@ from tests.fakes import Message
 async def ask(run: Run, message: str) -> str:
     """Ask for a table."""
     table = await run.ask_file("Which table?", types=[".csv"], max_bytes=200)
-    return f"Read {(await run.content(table)).decode()} of {table.name}."
+    return f"Read {(await run.content(table)).decode()} of {table.name}. {table.note}"
 
 
 async def send(
@@ -55,7 +55,7 @@ async def test_the_next_message_with_a_file_is_the_answer_in_private(made: Bench
     await made.write("please")
     card = await made.says("Which table?")
     assert await send(made, "table.csv", text="here it is") == ""
-    await made.says("Read a,b of table.csv.")
+    await made.says("Read a,b of table.csv. here it is")
     await made.final(card, "Received “table.csv” by Ann")
 
 

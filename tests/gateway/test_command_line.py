@@ -39,6 +39,12 @@ async def test_up_serves_a_page_and_an_agent_and_ends_cleanly(shell: Shell) -> N
             status, told, _ = await shell.run("answer", str(card["request"]), "1")
             assert (status, said.run in told) == (0, True)
             await user.until(said.run, "completed")
+            asking = await user.send("table please")
+            (card,) = await user.asked(asking.conversation)
+            (shell.folder / "table.csv").write_text("a,b")
+            assert (await shell.run("answer", str(card["request"]), "--file", "table.csv"))[0] == 0
+            await user.until(asking.run, "completed")
+            assert "read a,b of table.csv" in str((await user.history(asking.conversation))[-1])
             waiting = await user.send("text please")
             await user.asked(waiting.conversation)
             assert (await shell.run("cancel", waiting.run))[0] == 0

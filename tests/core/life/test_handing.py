@@ -29,6 +29,17 @@ def sent(*ids: str) -> list[Json]:
     return [*ids]
 
 
+def files_of(told: object) -> list[dict[str, Json]]:
+    found = value(told)
+    assert isinstance(found, list)
+    return [one for one in found if isinstance(one, dict)]
+
+
+def noted(words: str) -> Json:
+    """The first file, with what was said with it."""
+    return {"id": "f1", "name": "f1.csv", "type": "text/plain", "size": 9, "note": words}
+
+
 def value(told: object, name: str = "file") -> Json:
     assert isinstance(told, Answered), told
     assert isinstance(told.answer, Accepted), told
@@ -111,12 +122,23 @@ def test_the_same_file_again_by_the_same_person_is_the_same_answer() -> None:
 
 
 def test_the_next_message_with_a_file_answers_the_only_question_for_one() -> None:
-    """C34, as a text does for a question for a text; what is said with it is not lost in the chat, and no answer."""
+    """C34, as a text does for a question for a text; what is said with it goes with it."""
     play = Play()
     _, asked = play.waiting(TABLE)
-    told = play.say("here it is", attachments=("f1",), files=FILES)
-    assert value(told) == [F1]
+    told = play.say(" here it is", attachments=("f1",), files=FILES)
+    assert files_of(told) == [noted("here it is")]
     assert play.request(asked).state == "settled"
+
+
+def test_what_is_said_with_several_files_stands_with_the_first_and_stays_in_a_form() -> None:
+    play = Play()
+    _, asked = play.waiting(TWO)
+    first, second = files_of(play.say("both", attachments=("f1", "f2"), files=FILES))
+    assert (first["note"], "note" in second) == ("both", False)
+    _, asked = play.waiting(FORM)
+    play.answered(asked, Accepted(values={"table": [{"id": "f1", "note": "mine"}]}), submit=False, files=FILES)
+    told = play.answered(asked, Accepted(values={"table": ["f1"], "name": "Rex"}))
+    assert value(told, "table") == [noted("mine")]
 
 
 def test_beside_a_question_for_a_text_a_file_answers_the_one_for_a_file() -> None:
@@ -165,10 +187,14 @@ def test_in_a_group_only_a_reply_to_the_card_gives_the_file() -> None:
     assert value(play.say("", ANN, "tg-7", reply_to=asked, attachments=("f1",), files=FILES)) == [F1]
 
 
-def test_a_file_to_another_kind_of_question_is_no_answer() -> None:
+@pytest.mark.parametrize(("question", "words"), [(CHOICE, ""), (CHOICE, "1"), (TEXT, "see")])
+def test_a_file_to_another_kind_of_question_is_no_answer(question: Question, words: str) -> None:
+    """Nor is the text that came with it: half of what somebody says is not taken in silence."""
     play = Play()
-    _, asked = play.waiting(CHOICE)
-    refused(play.say("", attachments=("f1",), files=FILES), "choose")
+    _, asked = play.waiting(question)
+    for to in (None, asked):
+        told = refused(play.say(words, reply_to=to, attachments=("f1",), files=FILES), "choose")
+        assert "no file is asked for" in told.text
     assert play.request(asked).state == "open"
 
 

@@ -129,6 +129,8 @@ def check_modal(form: Obj) -> None:
                 _check_select(one)
             case 21:
                 _check_options(one)
+            case 19 if odd := [each for each in words(one, "file_types") if not each.startswith(".")]:
+                raise bad_form("data.components", "FILE_TYPES_INVALID", f"{odd} are no endings of names")
             case 4 if (least := number(one, "min_length")) > (most := number(one, "max_length", 4000)):
                 raise bad_form("data.components", "COMPONENT_LENGTHS_INVALID", f"{least} to {most}")
             case _:

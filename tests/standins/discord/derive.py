@@ -1,7 +1,8 @@
 """Make `openapi.json`, the part of Discord's OpenAPI document that the stand-in checks requests against.
 
-Run `python -m tests.standins.discord.derive <discord-openapi-v10.json>` after taking a newer document from Discord's
-repository of API specifications; everything but shapes, lengths and ranges of what a bot sends is left out.
+Run `python -m tests.standins.discord.derive <openapi.json> <schemas.json>` after taking a newer document from Discord's
+repository of API specifications; everything but shapes, lengths and ranges of what a bot sends is left out. The second
+one has newer schemas, of which the fields in `NEWER` are taken.
 """
 
 import json
@@ -13,6 +14,8 @@ from tests.standins.discord.shapes import Json, Obj, listed, parsed, section, te
 
 HERE = Path(__file__).parent
 SOURCE = "Discord HTTP API v10, OpenAPI 3.1 document of build 242668 (2026-07-18), MIT License, (c) Discord Inc."
+NEWER = {"FileUploadComponentForModalRequest": ("file_types",)}
+"""Fields of build 266135 that the document does not have yet."""
 LEFT_OUT = {"contentEncoding", "deprecated", "description", "example", "format", "title", "x-discord-union"}
 
 
@@ -34,9 +37,22 @@ def named(schema: Json) -> set[str]:
     return set[str]().union(*(named(each) for each in schema)) if isinstance(schema, list) else set()
 
 
-def derived(whole: Obj) -> Obj:
+def with_newer(schemas: Obj, newer: Obj) -> Obj:
+    """Schemas with the fields that only a newer document has."""
+    made = dict(schemas)
+    for name, fields in NEWER.items():
+        known = section(section(newer, name), "properties")
+        properties = section(section(schemas, name), "properties")
+        made[name] = {**section(schemas, name), "properties": {**properties, **{key: known[key] for key in fields}}}
+    return made
+
+
+def derived(whole: Obj, newer: Obj) -> Obj:
     """The small document: `routes` with query and body of each call, `schemas` with all they refer to."""
-    paths, every = section(whole, "paths"), section(section(whole, "components"), "schemas")
+    paths = section(whole, "paths")
+    every = with_newer(
+        section(section(whole, "components"), "schemas"), section(section(newer, "components"), "schemas")
+    )
     routes: dict[str, Json] = {}
     for path, methods in ROUTES:
         for method in methods.split():
@@ -54,5 +70,5 @@ def derived(whole: Obj) -> Obj:
 
 
 if __name__ == "__main__":
-    made = derived(section({"whole": parsed(Path(sys.argv[1]).read_bytes())}, "whole"))
+    made = derived(*(section({"whole": parsed(Path(name).read_bytes())}, "whole") for name in sys.argv[1:3]))
     (HERE / "openapi.json").write_text(json.dumps(made, separators=(",", ":")) + "\n", "utf-8")

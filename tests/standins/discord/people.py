@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from tests.standins.discord import components as parts
 from tests.standins.discord import forms, telling, writing
-from tests.standins.discord.shapes import Json, Obj, listed, number, section, text
+from tests.standins.discord.shapes import Json, Obj, listed, number, section, text, words
 from tests.standins.discord.world import Channel, Interaction, Message, Modal, User, World
 
 File: TypeAlias = tuple[str, bytes]
@@ -150,7 +150,7 @@ class Human:
         if kind == parts.CHECK:
             return made | {"value": given if isinstance(given, bool) else one.get("default") is True}
         if kind == parts.UPLOAD:
-            made["values"] = chosen = self._uploaded(given, files, where)
+            made["values"] = chosen = self._uploaded(given, files, where, words(one, "file_types"))
         else:
             labels = [given] if isinstance(given, str) else given if isinstance(given, Sequence) else None
             named = [each for each in labels or () if isinstance(each, str)]
@@ -164,8 +164,10 @@ class Human:
         assert (not chosen and not needed) or least <= len(chosen) <= most, f"{name}: {len(chosen)} chosen"
         return made
 
-    def _uploaded(self, given: Given | None, files: dict[str, Json], where: Channel) -> list[str]:
+    def _uploaded(self, given: Given | None, files: dict[str, Json], where: Channel, types: list[str]) -> list[str]:
         sent = [one for one in given if isinstance(one, tuple)] if isinstance(given, Sequence) else []
+        odd = [name for name, _ in sent if types and not name.lower().endswith(tuple(types))]
+        assert not odd, f"{odd} cannot be chosen, only {types}"
         kept = writing.attach(self.world, where, [(str(place), *one) for place, one in enumerate(sent)])
         files |= {one.id: forms.attachment(one) for one in kept}
         return [one.id for one in kept]
