@@ -22,29 +22,29 @@ from tests.adapters.web.page.window import chromium, expect
 from tests.house.sources import ROOT
 from tests.redis_server import running_server
 
-CLIP: FloatRect = {"x": 256, "y": 100, "width": 700, "height": 730}
+PLACE = FloatRect(x=256, y=124, width=680, height=0)
 """the chat alone, without what the preview puts around it"""
 SIZES = [Option(id="s", label="small", description="2 cores"), Option(id="l", label="large", description="16 cores")]
 PICTURES = {
-    "approval": ("Deploy to production?", ""),
-    "menu": ("Which services?", ""),
-    "form": ("A new server", "Fill in…"),
-    "secret": ("The token of the registry", "Enter it here…"),
+    "approval": ("deploy 2.4.1", "Deploy to production?", "", 640),
+    "menu": ("restart some services", "Which services?", "", 338),
+    "form": ("add a server", "A new server", "Fill in…", 640),
+    "secret": ("log in to the registry", "The token of the registry", "Enter it here…", 500),
 }
-"""By name: what the card says that is drawn, and what is pressed on it before."""
+"""By name: what Ann writes, what the card says that is drawn, what is pressed on it before, and the height."""
 
 
 async def body(run: Run, message: str) -> str:
-    """Ask what the picture of this name shows."""
-    match message:
-        case "approval":
+    """Ask what the picture shows."""
+    match message.partition(" ")[0]:
+        case "deploy":
             arguments = {"env": "production", "version": "2.4.1"}
             words = "All checks are green. The last deploy was two days ago."
             await run.confirm("Deploy to production?", tool="deploy", arguments={**arguments}, message=words)
-        case "menu":
+        case "restart":
             services = [Option(id=str(n), label=f"service-{n}", description="runs in eu-west") for n in range(12)]
             await run.choose("Which services?", services, multiple=True, min=1, max=4)
-        case "form":
+        case "add":
             await run.form(
                 "A new server",
                 text_field("name", "Name"),
@@ -58,9 +58,9 @@ async def body(run: Run, message: str) -> str:
 
 async def draw(sim: Sim, browser: Browser, name: str, path: Path) -> None:
     """Draw one picture, in a chat of its own."""
-    words, pressed = PICTURES[name]
+    said, words, pressed, height = PICTURES[name]
     ann = sim.env.create_user("ann")
-    await ann.send_dm(name)
+    await ann.send_dm(said)
     await sim.says(ann.dm_channel, words)
     async with sim.env.preview(ann.dm_channel, viewers=[ann], layout="channel", width=900, height=760) as shown:
         page = await browser.new_page(viewport={"width": 1_000, "height": 840})
@@ -69,14 +69,15 @@ async def draw(sim: Sim, browser: Browser, name: str, path: Path) -> None:
         if pressed:
             await page.get_by_text(pressed, exact=True).last.click()
             await expect(page.get_by_role("dialog").get_by_text("Submit", exact=True)).to_be_visible()
-        await page.screenshot(path=path, clip=CLIP, animations="disabled")
+        await page.screenshot(path=path, clip={**PLACE, "height": height}, animations="disabled")
         await page.close()
 
 
 async def main(folder: Path) -> None:
     """Draw all of them into a folder."""
     with running_server() as server, tempfile.TemporaryDirectory() as files:
-        async with chromium() as browser, simulated(server.url, Path(files)) as sim:
+        async with chromium() as browser, simulated(server.url, Path(files), first="ops") as sim:
+            sim.env.backend.edit_bot_profile("Sayso")
             sim.hire(body, guarded=("deploy",))
             for name in PICTURES:
                 await draw(sim, browser, name, folder / f"discord-{name}.png")

@@ -31,7 +31,7 @@ TOKEN = "MTE.never-to-be-seen.S3cr3t-half-of-the-token"
 
 @dataclass
 class Sim:
-    """The simulated Discord (`env`) and all of ours, which can be restarted."""
+    """The simulated Discord (`env`) and all of ours, which can be restarted. first: the agent that people talk to."""
 
     url: str
     folder: Path
@@ -39,6 +39,7 @@ class Sim:
     agents: dict[str, Agent] = field(default_factory=dict[str, Agent])
     link: bool = False
     quiet: float = 3_600.0
+    first: str = "it"
 
     async def up(self) -> None:
         """Start everything; the first time Discord, too."""
@@ -58,7 +59,7 @@ class Sim:
         self.surface = Surface(
             self.broker,
             self.platform,
-            agents=["it", *(name for name in self.agents if name != "it")],
+            agents=[self.first, *(name for name in self.agents if name != self.first)],
             doors=self.doors,
             files=self.files,
             link=lambda request: f"{LINK}{request}" if self.link else None,
@@ -98,9 +99,9 @@ class Sim:
         """Let deadlines have their effect from now on."""
         await self._stack.enter_async_context(Sweeper(self.broker, look=0.05, again=lambda agent: True))
 
-    def hire(self, body: Body, *, name: str = "it", guarded: tuple[str, ...] = ()) -> None:
+    def hire(self, body: Body, *, name: str = "", guarded: tuple[str, ...] = ()) -> None:
         """Let an agent be of a function."""
-        self.shop.hire(name, body, guarded=guarded)
+        self.shop.hire(name or self.first, body, guarded=guarded)
 
     async def says(self, channel: simcord.ChannelHandle, words: str) -> discord.Message:
         """Wait for a message of the bot that says these words, and return the newest."""
@@ -152,7 +153,9 @@ def labels(message: discord.Message) -> list[str]:
 
 
 @asynccontextmanager
-async def simulated(url: str, folder: Path, doors: Doors | None = None, **how: bool | float) -> AsyncGenerator[Sim]:
+async def simulated(
+    url: str, folder: Path, doors: Doors | None = None, **how: bool | float | str
+) -> AsyncGenerator[Sim]:
     """Everything at work; afterwards the simulated Discord has nothing to complain about."""
     made = Sim(url, folder, doors or Open())
     for name, value in how.items():
