@@ -21,13 +21,13 @@ from discord import app_commands
 
 from adapters.desk import NOT_STORED
 from adapters.discord import attached, commands, modals, parse, render, starting
-from adapters.discord.calls import Calls
+from adapters.discord.calls import Calls, refused
 from adapters.discord.parse import Act, Command, Filled, OnMessage, Pressed, Typing
 from adapters.discord.settings import Settings
 from adapters.fit import squeezed
 from adapters.forms import opens_form, plain
 from adapters.outcomes import Notice
-from adapters.platform import Form, Limits
+from adapters.platform import Form, Limits, Refused
 from adapters.status import notice_view
 from core.errors import StoreError
 from core.model import Person
@@ -43,6 +43,7 @@ WEBHOOK = "/webhooks/{webhook_id}/{webhook_token}"
 IN_TIME = 0.8
 """seconds for what must be known before it is acknowledged, because a form has to be the first response"""
 SLOW_PAIR = Notice(text="Sayso is slow just now: give the command again.", alert=True)
+FAILED = "That failed on our side; the log says why."
 LOST = (discord.DiscordException, aiohttp.ClientError, OSError)
 
 
@@ -163,6 +164,12 @@ async def bring(
     except StoreError as lost:
         _log.warning("an interaction of %s was not stored: %s", who.id, lost)
         await answering.tell(NOT_STORED)
+    except discord.HTTPException as error:
+        no = refused(error)
+        await answering.tell(Notice(text=f"{no.reason}." if isinstance(no, Refused) else FAILED, alert=True))
+    except Exception:  # noqa: BLE001  # the edge of an interaction: whoever waits for its end must hear of it
+        _log.exception("an interaction of %s failed", who.id)
+        await answering.tell(Notice(text=FAILED, alert=True))
 
 
 def _message(interaction: discord.Interaction) -> str:

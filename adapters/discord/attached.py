@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -66,9 +66,8 @@ async def take(
     refused: list[str] = []
     for one in uploads:
         try:
-            content = await _download(calls, one, settings, limits)
             kind = one.content_type or "application/octet-stream"
-            ids[one.id] = await desk.file(place, one.filename, content, who, kind)
+            ids[one.id] = await desk.file(place, one.filename, _content(calls, one, settings, limits), who, kind)
         except FileRefused as no:
             refused.append(f"I did not take the file {one.filename!r}: {no}.")
         except LOST as error:
@@ -84,8 +83,8 @@ def filled(values: Filled, uploads: Mapping[str, Upload], taken: Taken) -> dict[
     return {name: given for name, given in found.items() if given or not values[name]}
 
 
-async def _download(calls: Calls, one: Upload, settings: Settings, limits: Limits) -> bytes:
-    """Load a file, from Discord's own hosts only."""
+async def _content(calls: Calls, one: Upload, settings: Settings, limits: Limits) -> AsyncGenerator[bytes]:
+    """Load a file when somebody wants it (of a stranger nobody does), from Discord's own hosts only."""
     host = urlsplit(one.url).hostname or ""
     ours = host == urlsplit(settings.api_url).hostname and settings.api_url != API
     if host not in HOSTS and not ours:
@@ -93,4 +92,5 @@ async def _download(calls: Calls, one: Upload, settings: Settings, limits: Limit
     if one.size > limits.take_max:
         raise FileRefused("it is too large")
     async with asyncio.timeout(DOWNLOAD):
-        return await calls.fetched(one.url)
+        content = await calls.fetched(one.url)
+    yield content

@@ -55,10 +55,13 @@ async def bring(
     reply = parse.replies_to(message)
     try:
         place = await _place(desk, calls, message, who, text, reply, settings)
-        taken = await attached.take(desk, calls, place, attached.of_message(message), who, settings, limits)
+        uploads = attached.of_message(message)
+        if uploads and not private and not await desk.finds.may_talk(place, who):
+            uploads = []  # nobody hears aloud what becomes of a stranger's files
+        taken = await attached.take(desk, calls, place, uploads, who, settings, limits)
         files = tuple(taken.ids.values())
-        for words in taken.refused:
-            await say(calls, message, Notice(text=words, alert=True), limits)
+        if taken.refused:
+            await say(calls, message, Notice(text="\n".join(taken.refused), alert=True), limits)
         if text or files:
             here = parse.place(message.channel, message.channel.id)
             heard = await desk.finds.heard(here) if place != here else ()
@@ -124,7 +127,7 @@ async def _text(
 
 
 async def say(calls: Calls, message: discord.Message, notice: Notice, limits: Limits) -> None:
-    """Answer a message where it stands."""
+    """Answer a message where it stands, once."""
     body = render.message(squeezed(notice_view(notice), limits, render.measure))
     body["message_reference"] = {"message_id": str(message.id), "fail_if_not_exists": False}
     body |= {"nonce": f"w{message.id}", "enforce_nonce": True}

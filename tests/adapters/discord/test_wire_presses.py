@@ -108,9 +108,10 @@ async def test_an_empty_list_of_people_lets_nobody_in(redis_url: str, tmp_path: 
         await wire.front()
         wire.hire(where)
         room = wire.room()
-        wire.ann.says(room, f"{wire.there.mention} go")
+        wire.ann.says(room, f"{wire.there.mention} go", files=[("film.mp4", b"what nobody loads")])
         wire.ann.says(wire.ann.dm, "go")
         await wire.card("Where to?")
+        assert not wire.there.server.loaded
         assert not wire.there.threads(room)
         assert not wire.there.ours(room)
 

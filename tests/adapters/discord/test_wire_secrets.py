@@ -93,8 +93,9 @@ async def test_a_file_that_lies_elsewhere_than_at_discord_is_not_fetched(redis_u
     async with wired(redis_url, tmp_path) as wire:
         wire.hire(take)
         wire.there.world.cdn = wire.there.world.address.replace("127.0.0.1", "localhost")
-        wire.ann.says(wire.ann.dm, "here", files=[("inner.txt", b"what nobody may read")])
-        await wire.says("I did not take the file 'inner.txt': it does not come from Discord.")
+        wire.ann.says(wire.ann.dm, "here", files=[(f"{n}.txt", b"what nobody may read") for n in range(2)])
+        for n in range(2):
+            await wire.says(f"I did not take the file '{n}.txt': it does not come from Discord.")
         await wire.says("Took [].")
         wire.there.world.cdn = ""
         wire.ann.says(wire.ann.dm, "and here", files=[("outer.txt", b"for everybody")])

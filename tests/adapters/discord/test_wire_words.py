@@ -230,6 +230,9 @@ async def test_a_task_is_begun_by_a_command_in_a_thread_of_its_own(redis_url: st
         await wire.told("Started in")
         wire.ann.replies(card, "yes")
         await wire.says("from a command", thread)
+        wire.there.deny(room, "send_messages")
+        wire.ann.slash(room, "ask", text="where the bot may not write")
+        await wire.told("the bot lacks a permission here")
 
 
 async def test_a_stranger_gets_a_code_and_a_known_person_enters_it(redis_url: str, tmp_path: Path) -> None:
