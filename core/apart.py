@@ -17,6 +17,7 @@ import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 
+from core import cgroups, remains, tree
 from core.broker import Broker
 from core.errors import SaysoError
 from core.ladder import Ladder, Rung
@@ -73,7 +74,9 @@ class Apart:
         self._lost = False
         self._shutting = False
         self._cause: Cause | None = None
-        self._hurried = False
+        self._pressed = 0
+        self._code: tree.Code | None = None
+        self._alone = False
         self._talk: asyncio.StreamWriter | None = None
         self._reins: asyncio.StreamWriter | None = None
         self._early: list[dict[str, Json]] = []
@@ -93,14 +96,14 @@ class Apart:
 
     # ── from outside ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def stop(self, cause: Cause | None, *, urgent: bool = False) -> None:
-        """Stop the turn, for a cause; a stronger cause replaces it. urgent: take the next step of the ladder now."""
-        began, self._stopped = self._stopped, True
+    def stop(self, cause: Cause | None, *, urgent: int = 0) -> None:
+        """Stop the turn, for a cause; a stronger cause replaces it. urgent: each press takes the next step at once."""
+        presses = urgent - self._pressed if self._stopped else 0
+        self._stopped, self._pressed = True, max(urgent, self._pressed)
         self._cause = cause or self._cause
-        hurry, self._hurried = urgent and not self._hurried, self._hurried or urgent
         self._say({"stop": cause})
         self._ladder.begin()
-        if hurry and began:
+        for _ in range(presses):
             self._ladder.hurry()
 
     def lose(self) -> None:
@@ -145,6 +148,7 @@ class Apart:
             "halt": self._halt,
             "worker": self.worker,
             "url": self._broker.store.link.url,
+            "cgroup": cgroups.name(),
         }
         try:
             reins, talk = await self._template.order(order)
@@ -156,11 +160,10 @@ class Apart:
         finally:
             self._ladder.stop()
             self._held(-self._holds)
-        if proved:
+        if not proved:
+            await self._end_alone()
+        if proved or self._stopped or self._lost:
             await self._settle()
-        else:
-            self._late()
-            _log.error("the keeper of run %s ended without a word: nobody saw the end of its turn", self.run)
 
     async def _watched(self, reins: socket.socket, talk: socket.socket) -> bool:
         """Drive the turn until its keeper says that nothing of it lives; False when the keeper ends without that."""
@@ -168,10 +171,14 @@ class Apart:
         hear_talk, talk_out = await _stream(talk)
         unwatch = self._broker.watch(self.run, lambda: self._say({"hint": self.run}))
         listening = asyncio.create_task(self._listen(hear_talk), name=f"talk {self.run}")
+        waking: asyncio.Task[None] | None = None
         try:
             async for line in _lines(hear_reins):
                 words = json.loads(line)
                 if "code" in words:
+                    self._code = tree.parsed(str(words["code"]))
+                    if self._code is not None:
+                        waking = asyncio.create_task(remains.keep_awake(self._code.keeper, self._pace.look))
                     await self._place(str(words["code"]), talk_out)
                 elif "over" in words:
                     self._status = int(words["over"])
@@ -183,10 +190,20 @@ class Apart:
             return False
         finally:
             unwatch()
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
+            tasks = [task for task in (listening, waking) if task is not None]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             for writer in (self._reins, talk_out):
                 writer.close()
+
+    async def _end_alone(self) -> None:
+        """Its keeper was killed: end what it kept by the name that is on record, and only then let go of the turn."""
+        _log.error("the keeper of run %s ended without a word; what it kept is looked for and killed", self.run)
+        self._alone = True
+        self._late()
+        if self._code is not None:
+            await remains.end_tree(self._code)
 
     async def _place(self, code: str, talk: asyncio.StreamWriter) -> None:
         """Put on record where the turn runs, and only then let it begin."""
@@ -240,7 +257,7 @@ class Apart:
     async def _ended(self) -> object:
         steps = await steadily(lambda: self._broker.steps(self.root), self._valid)
         effects = effects_of([step for _, step in steps if step.kind == "done" or step.fence <= self.fence])
-        by = EVIDENCE.get(self._ladder.step, "cooperative")
+        by = "killed" if self._alone else EVIDENCE.get(self._ladder.step, "cooperative")
         event = Ended(self.run, self.fence, by=by, effects=effects, worker=self.worker)
         return await steadily(lambda: self._broker.ended(event), self._valid)
 

@@ -19,6 +19,7 @@ from core.life.commands import aimed
 from core.life.decision import Refusal
 from core.life.draft import Spans
 from core.life.event import (
+    Abort,
     Append,
     Ask,
     Begin,
@@ -131,13 +132,12 @@ class Broker(Looks):
         self, id: str, person: Person, *, key: str | None = None, via: str | None = None
     ) -> Stopped | Refusal:
         """Pause, pressed on a question: the run that asked is paused."""
-        asked = await self.request(id, person)
-        if asked is None:
+        at = self.store.partition(id)
+        asked = await self.request(id, person) if at is not None else None
+        if at is None or asked is None:
             return NO_REQUEST
-        if asked.state == "settled":
-            told = {"outcome": asked.answer.outcome if asked.answer else None, "run": asked.run}
-            return Refusal("ended", "this question is settled already, nothing was stopped", told)
-        return await self._stop(asked.run, "user_aborted", person, key, via=via)
+        event = Abort(id, person, key, await self.effects(await self.peek(asked.run)), via)
+        return await self.committer.carry(request.abort, event, at, first=("request", id))
 
     async def _stop(
         self, id: str, cause: Cause, person: Person, key: str | None, *, urgent: bool = False, via: str | None = None
@@ -146,8 +146,8 @@ class Broker(Looks):
         found = await self.peek(id) if at is not None else None
         if at is None or found is None:
             return NO_RUN
-        effects = turn.effects_of([step for _, step in await self.steps(found.root)]) if found.turn is None else None
-        return await self.committer.carry(run.stop, Stop(id, cause, person, key, urgent, effects, via=via), at)
+        event = Stop(id, cause, person, key, urgent, await self.effects(found), via=via)
+        return await self.committer.carry(run.stop, event, at)
 
     async def cancel_start(self, origin: str, person: Person, start_key: str) -> Forestalled | Stopped | Refusal:
         """Cancel a run by the key of its start, also before the start has come."""

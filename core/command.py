@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from core import kept
+from core import cgroups, kept, remains
 from core.errors import SaysoError
 from core.ladder import Ladder, Rung
 from core.model import Value
@@ -55,9 +55,10 @@ async def run_command(
     Raises: `TimeoutError`; `CancelledError`, after nothing of it lives any more.
     """
     ours, theirs = socket.socketpair()
+    group = cgroups.name()
     with theirs:
         started = await asyncio.create_subprocess_exec(
-            *kept.line(theirs.fileno(), mark, argv),
+            *kept.line(theirs.fileno(), mark, group, argv),
             cwd=cwd,
             env=environment,
             stdin=asyncio.subprocess.DEVNULL,
@@ -67,7 +68,8 @@ async def run_command(
         )
     ours.setblocking(False)
     reins, out = await asyncio.open_unix_connection(sock=ours)
-    ending = asyncio.create_task(_ended(started, reins), name=f"command {argv[0]}")
+    ending = asyncio.create_task(_ended(started, reins, group), name=f"command {argv[0]}")
+    waking = asyncio.create_task(remains.keep_awake(started.pid, pace.look))
     try:
         async with asyncio.timeout(timeout):
             return await asyncio.shield(ending)
@@ -84,10 +86,11 @@ async def run_command(
         ladder.stop()
         raise
     finally:
+        waking.cancel()
         out.close()
 
 
-async def _ended(started: asyncio.subprocess.Process, reins: asyncio.StreamReader) -> Exited:
+async def _ended(started: asyncio.subprocess.Process, reins: asyncio.StreamReader, group: str) -> Exited:
     """Read what a command says until nothing of it lives."""
     said = Said()
 
@@ -101,6 +104,7 @@ async def _ended(started: asyncio.subprocess.Process, reins: asyncio.StreamReade
     with suppress(ConnectionError):
         async for line in reins:
             status = int(json.loads(line).get("over", status))
+    await remains.end_group(group)  # its keeper did that, unless it was killed
     await started.wait()
     await listening
     return Exited(status=status, output=said.text())

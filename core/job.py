@@ -81,7 +81,7 @@ class Job:
         self._stopped = False
         self._alarm: asyncio.TimerHandle | None = None
         self._shutting = False
-        self._urgent = False
+        self._pressed = 0
 
     @property
     def root(self) -> str:
@@ -120,10 +120,10 @@ class Job:
 
     # ── from outside ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def stop(self, cause: Cause | None, *, urgent: bool = False) -> None:
+    def stop(self, cause: Cause | None, *, urgent: int = 0) -> None:
         """Stop the code, for a cause; a stronger cause replaces it. urgent: do not wait for it any longer."""
-        hurried = urgent and self._stopped and not self._urgent
-        self._urgent = self._urgent or urgent
+        hurried = self._stopped and not self.overdue and urgent > self._pressed
+        self._pressed = max(urgent, self._pressed)
         self._stopped, self._stop_cause = True, cause
         if self._turn is not None:
             self._turn.stop(cause)

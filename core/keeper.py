@@ -1,14 +1,16 @@
 """The keeper: a small process between a worker and a turn that runs apart. The turn's whole tree hangs on it.
 
 It is the subreaper of the tree: whatever a turn starts and leaves behind, also in a session of its own, becomes the
-keeper's child and is found and ended with it. It reports over `reins`, one JSON object a line:
+keeper's child and is found and ended with it. Where control groups can be made the tree has one, and the keeper stays
+out of it. It reports over `reins`, one JSON object a line:
 
     {"code": ...}                       the turn's process exists, and waits for its word to begin
     {"over": status, "left": n}         it ended (negative: by this signal) and n processes were left behind
     {"empty": true}                     nothing of the tree lives any more; the keeper ends with that
 
 and takes single letters: `t` terminate, `k` kill. When the reins break, the worker is gone, and all of it is killed.
-It is forked, has no event loop and imports nothing of Sayso but `tree`. Source: prctl(2), PR_SET_CHILD_SUBREAPER.
+It is forked, has no event loop and imports nothing of Sayso but `tree` and `cgroups`.
+Source: prctl(2), PR_SET_CHILD_SUBREAPER.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
-from core import tree
+from core import cgroups, tree
 
 LOOK = 0.02
 """seconds between two looks while something is being ended"""
@@ -33,10 +35,13 @@ LEFTOVERS = 2.0
 """seconds that processes which a turn left behind have after SIGTERM"""
 
 
-def keep(reins: socket.socket, talk: socket.socket, mark: str, turn: Callable[[socket.socket], None]) -> NoReturn:
+def keep(
+    reins: socket.socket, talk: socket.socket, mark: str, turn: Callable[[socket.socket], None], *, cgroup: str = ""
+) -> NoReturn:
     """Be the keeper of a turn that runs in a child of this process, until nothing of it is left.
 
-    talk: the turn's own line to the worker; whoever has the other end sees that the turn's process is gone.
+    talk: the turn's own line to the worker; whoever has the other end sees that the turn's process is gone. cgroup:
+    the path of a control group to be made for it.
     """
     os.setsid()
     tree.adopt()
@@ -45,12 +50,14 @@ def keep(reins: socket.socket, talk: socket.socket, mark: str, turn: Callable[[s
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
     os.environ[tree.MARK] = mark  # noqa: TID251  # no setting: what all that the turn starts inherits
+    made = cgroups.make(cgroup)
     child = os.fork()
     if not child:
+        cgroups.enter(made)
         _be(reins, talk, turn)
     talk.close()
-    keeper = _Keeper(reins, child)
-    keeper.say(code=str(tree.code_of(child, mark)))
+    keeper = _Keeper(reins, child, made)
+    keeper.say(code=str(tree.code_of(child, mark, made)))
     keeper.stay()
     os._exit(0)
 
@@ -96,9 +103,10 @@ def _wake(number: int, frame: FrameType | None) -> None:
 class _Keeper:
     """What a keeper knows: whether the turn's own process ended, and how hard the rest is to be ended."""
 
-    def __init__(self, reins: socket.socket, child: int) -> None:
+    def __init__(self, reins: socket.socket, child: int, cgroup: str) -> None:
         self._reins = reins
         self._child = child
+        self._cgroup = cgroup
         self._over = False
         self._killing = False
         self._kill_at = float("inf")
@@ -114,13 +122,15 @@ class _Keeper:
         waking = woken()
         while True:
             self._reap()
-            if self._over and not tree.descendants(os.getpid()):
+            if self._over and not self._tree() and not cgroups.occupied(self._cgroup):
+                cgroups.remove(self._cgroup)
                 self.say(empty=True)
                 return
             if time.monotonic() >= self._kill_at:
                 self._killing = True
             if self._killing:
-                tree.tell(tree.descendants(os.getpid()), signal.SIGKILL)
+                cgroups.kill(self._cgroup)
+                tree.tell(self._tree(), signal.SIGKILL)
             watched = [waking, self._reins] if self._held else [waking]
             ready, _, _ = select.select(watched, [], [], LOOK if self._over or self._killing else None)
             if waking in ready:
@@ -128,6 +138,10 @@ class _Keeper:
                     os.read(waking, 512)
             if self._reins in ready:
                 self._obey()
+
+    def _tree(self) -> set[int]:
+        """What lives of the tree."""
+        return {*tree.descendants(os.getpid()), *cgroups.members(self._cgroup)}
 
     def _obey(self) -> None:
         """Do what the worker says; when it is gone, end everything."""
@@ -139,14 +153,14 @@ class _Keeper:
         if not words or b"k" in words:
             self._killing = True
         elif b"t" in words:
-            tree.tell(tree.descendants(os.getpid()), signal.SIGTERM)
+            tree.tell(self._tree(), signal.SIGTERM)
 
     def _reap(self) -> None:
         """Take leave of children that ended; of the turn's own process, tell how."""
         for pid, status in ended():
             if pid == self._child:
                 self._over = True
-                others = tree.descendants(os.getpid())
+                others = self._tree()
                 self.say(over=os.waitstatus_to_exitcode(status), left=len(others))
                 if others:
                     tree.tell(others, signal.SIGTERM)

@@ -30,14 +30,15 @@ def become(argv: list[str], talk: socket.socket) -> None:
 
 
 def main() -> None:
-    """Run what the command line says: the number of the reins, the mark, the command."""
+    """Run what the command line says: the number of the reins, the mark, the group, the command."""
     nothing, talk = socket.socketpair()
     nothing.close()
-    keeper.keep(socket.socket(fileno=int(sys.argv[1])), talk, sys.argv[2], partial(become, sys.argv[3:]))
+    reins, mark, cgroup, *argv = sys.argv[1:]
+    keeper.keep(socket.socket(fileno=int(reins)), talk, mark, partial(become, argv), cgroup=cgroup)
 
 
-def line(reins: int, mark: str, argv: Sequence[str]) -> tuple[str, ...]:
-    """The command line that runs a command under a keeper."""
+def line(reins: int, mark: str, cgroup: str, argv: Sequence[str]) -> tuple[str, ...]:
+    """The command line that runs a command under a keeper. cgroup: a path of a group to be made for it, or ""."""
     root = str(Path(__file__).resolve().parent.parent)
     code = f"import sys; sys.path.insert(0, {root!r}); from core.kept import main; main()"
-    return (sys.executable, "-I", "-c", code, str(reins), mark, *argv)
+    return (sys.executable, "-I", "-c", code, str(reins), mark, cgroup, *argv)

@@ -75,7 +75,7 @@ class Lease:
 
     span: seconds. prefixes, serves: the origins that this process serves as a front end ("chat-"). replaced: called
     with the old id after the lease was lost and a new one taken; what was held under the old id is lost. alive: while
-    it says no nothing is renewed: a front end whose transport is deaf is no listener.
+    it says no nothing is renewed: a front end whose transport is deaf is no listener. note: what it says of its work.
     """
 
     def __init__(
@@ -88,9 +88,11 @@ class Lease:
         serves: tuple[Serves, ...] = (),
         replaced: Callable[[str], None] | None = None,
         alive: Callable[[], bool] = lambda: True,
+        note: str = "",
     ) -> None:
         self.id = fresh("w", 0)
         self._alive = alive
+        self._note = note
         self._broker = broker
         self._kind: Literal["worker", "web", "bot", "terminal"] = kind
         self._span = span
@@ -121,7 +123,7 @@ class Lease:
     async def _beat(self, *, first: bool) -> bool:
         asked = time.monotonic()
         until = self._broker.store.now() + int(self._span * 1000)
-        me = identity(self.id, self._kind, until)
+        me = identity(self.id, self._kind, until, self._note)
         for partition in range(len(self._broker.store.keys)):
             kept = await self._broker.beat(Beat(me, self._serves, first), partition)
             if isinstance(kept, Refusal):

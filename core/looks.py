@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from core.feed import Feed, Subscription
 from core.going import Going, going
 from core.life.access import may_act, may_look, may_see
 from core.life.decision import Kind, Model, Ref
+from core.life.turn import effects_of
 from core.listening import Listeners
 from core.model import TERMINAL, Conversation, Entry, Event, Grant, Grants, Incarnation, Json, Person, Run, Step
 from core.question import Question, Request
@@ -188,6 +189,12 @@ class Looks:
     async def steps(self, root: str, after: int = 0) -> list[tuple[int, Step]]:
         """Read a run's own journal."""
         return await self.store.steps(root, after)
+
+    async def effects(self, run: Run | None) -> Literal["none", "done", "unknown"] | None:
+        """Tell what the journal of a run that no worker holds says of side effects."""
+        if run is None or run.turn is not None:
+            return None
+        return effects_of([step for _, step in await self.steps(run.root)])
 
     async def peek(self, id: str) -> Run | None:
         """Look at a run, asking for nobody; where it is now if it moved."""

@@ -141,6 +141,7 @@ class Run(Value):
     requests: open, withdrawn, and answered but not yet delivered ones; past: the last of those delivered.
     unproved: turns whose end is not proved. deliver_to: where its questions are shown instead of at its origin.
     attempts: how often its worker was lost; retry_ms: before this moment it is not tried again.
+    urgent: how often *Stop now* was pressed while it stops.
     """
 
     schema_: int = Field(default=SCHEMA, alias="s")
@@ -181,7 +182,7 @@ class Run(Value):
     ended_ms: int | None = None
     ended_by: str | None = None
     effects: Literal["none", "done", "unknown"] | None = None
-    urgent: bool = False
+    urgent: int = 0
     rev: int = 0
     card: str | None = None
     deliver_to: str | None = None

@@ -5,6 +5,7 @@
                                        go on elsewhere, and that the turn ended is known from the process being gone
     a turn of a run that was deleted   nothing names it any more but its worker, so that one is killed, and all it
                                        started with it
+    a control group whose maker is gone    all that it holds is killed: nobody waits for it any more
 
 It comes late on purpose: a worker climbs the ladder by itself first, and one that cannot free itself of a turn hands
 its other runs over and ends. Nothing from another host counts as proof. Source: DESIGN sections 4 and 5.
@@ -20,7 +21,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Literal, Self
 
-from core import remains, tree
+from core import cgroups, remains, tree
 from core.broker import Broker
 from core.errors import StoreError
 from core.lease import is_gone, is_here
@@ -59,12 +60,21 @@ class Reaper:
         while True:
             await asyncio.sleep(self._pace.look)
             try:
+                self._clear()
                 for partition in range(len(self._broker.store.keys)):
                     await self._look(partition)
             except StoreError as lost:
                 _log.warning("turns that do not end cannot be looked for: %s", lost)
             except Exception:  # noqa: BLE001  # the edge of the task: one bad run must not end all reaping
                 _log.exception("one look for turns that do not end failed")
+
+    def _clear(self) -> None:
+        """Kill what control groups hold that a dead worker left; they are gone at the next look."""
+        for group in cgroups.orphans():
+            if cgroups.occupied(group):
+                emit("group.killed", path=group)
+            cgroups.kill(group)
+            cgroups.remove(group)
 
     async def _look(self, partition: int) -> None:
         """Look at what is stopping for longer than its worker should need."""
@@ -81,7 +91,7 @@ class Reaper:
                     await self._end_tree(run, turn)
                 elif turn.code or since < max(kill_after, own + int(self._handover * 1000)):
                     continue
-                elif await self._is_ended(partition, turn.worker, id):
+                elif await self._is_ended(partition, turn.worker, id) and await remains.end(run, turn.worker):
                     event = Lost(run.id, turn.worker, gone=True, effects=await self._effects(run, turn))
                     await self._broker.lost(event)
         for member, _ in await self._broker.store.due(partition, "unproved", until=now - kill_after, limit=1_000):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from core import remains
+from core import remains, tree
 from core.broker import Broker
 from core.errors import StoreError
 from core.lease import identity, is_gone
@@ -146,10 +146,11 @@ class Sweeper:
         gone = was is not None and is_gone(was)
         claims = await self._claims(partition, id)
         found = await self._broker.store.read(partition, [("run", run) for run in claims])
+        marks = tree.marked() if gone and claims else None
         for run in claims:
             model = found["run", run].model
             here = model if isinstance(model, Run) else None
-            proved = gone and (here is None or await remains.end(here, id))
+            proved = gone and (here is None or await remains.end(here, id, marks))
             if proved or (here is not None and not _waits(here, id)):
                 await self._settle(run, id, gone=proved)
         await self._broker.swept(Swept(id, open=bool(await self._claims(partition, id))), partition)

@@ -23,6 +23,7 @@ from typing import NoReturn, Self
 from core import keeper, tree
 from core.errors import SaysoError
 from core.model import Json
+from core.trace import emit
 
 READY = b"ready"
 LARGEST = 65_536
@@ -57,7 +58,8 @@ def serve(control: socket.socket, turn: Callable[[dict[str, Json], socket.socket
         if not made:
             control.close()
             plain = json.loads(order)
-            keeper.keep(reins, talk, str(plain["mark"]), partial(turn, plain))
+            group = str(plain.get("cgroup", ""))
+            keeper.keep(reins, talk, str(plain["mark"]), partial(turn, plain), cgroup=group)
         keepers.add(made)
         reins.close()
         talk.close()
@@ -77,12 +79,16 @@ class Template:
     """The worker's side: a template process, started again when it is gone, for as long as the context lasts.
 
     command: what starts it; the number of the control socket is appended. environment: its own, when it
-    is not that of this process.
+    is not that of this process. patience: seconds until the keeper of a turn says a word; a template that has not made
+    one by then (somebody stopped it, it hangs) is killed and replaced.
     """
 
-    def __init__(self, command: Sequence[str], *, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, command: Sequence[str], *, environment: Mapping[str, str] | None = None, patience: float = 10.0
+    ) -> None:
         self._command = tuple(command)
         self._environment = environment
+        self._patience = patience
         self._control: socket.socket | None = None
         self._running: asyncio.subprocess.Process | None = None
         self._starting = asyncio.Lock()
@@ -96,28 +102,33 @@ class Template:
         await self._drop()
 
     async def order(self, order: Mapping[str, Json]) -> tuple[socket.socket, socket.socket]:
-        """Have a turn started; returns the worker's ends of `reins` and `talk`.
+        """Have a turn started; returns the worker's ends of `reins`, on which its keeper has spoken, and `talk`.
+
+        A template that is gone or silent is replaced, once. What it may still fork finds both ends closed, and ends.
 
         Raises: `NoTemplate`.
         """
-        text = json.dumps(order).encode()
-        for attempt in (1, 2):
+        text, words = json.dumps(order).encode(), ""
+        for _ in range(2):
             control = await self._ready()
-            pairs = [socket.socketpair() for _ in range(2)]
+            (reins, bit), (talk, mouth) = socket.socketpair(), socket.socketpair()
+            kept = False
             try:
-                socket.send_fds(control, [text], [theirs.fileno() for _, theirs in pairs])
+                with bit, mouth:
+                    socket.send_fds(control, [text], [bit.fileno(), mouth.fileno()])
+                kept = await _heard(reins, self._patience)
+                words = "does not answer"
             except OSError as error:
-                for ours, _ in pairs:
-                    ours.close()
-                await self._drop()
-                if attempt == 2:
-                    raise NoTemplate(f"the process from which turns are started is gone: {error}") from error
-                continue
+                words = f"is gone: {error}"
             finally:
-                for _, theirs in pairs:
-                    theirs.close()
-            return pairs[0][0], pairs[1][0]
-        raise AssertionError
+                if not kept:
+                    reins.close()
+                    talk.close()
+            if kept:
+                return reins, talk
+            emit("template.replaced", why=words)
+            await self._drop(control)
+        raise NoTemplate(f"the process from which turns are started {words}")
 
     async def warm(self) -> None:
         """Start the template now, so that the first turn need not wait for it.
@@ -153,11 +164,13 @@ class Template:
             ours.close()
             await self._drop()
             raise NoTemplate("the process from which turns are started did not get ready; its words stand in the log")
-        ours.setblocking(True)
         self._control = ours
         return ours
 
-    async def _drop(self) -> None:
+    async def _drop(self, which: socket.socket | None = None) -> None:
+        """Kill the template and forget it. which: only if it is the one at this end."""
+        if which not in (None, self._control):
+            return
         control, self._control = self._control, None
         running, self._running = self._running, None
         if control is not None:
@@ -166,6 +179,21 @@ class Template:
             with suppress(ProcessLookupError):
                 running.kill()
             await running.wait()
+
+
+async def _heard(reins: socket.socket, patience: float) -> bool:
+    """Wait until something can be read, and tell whether it came: not the end, and not too late."""
+    loop, heard = asyncio.get_running_loop(), asyncio.Event()
+    reins.setblocking(False)
+    loop.add_reader(reins, heard.set)
+    try:
+        async with asyncio.timeout(patience):
+            await heard.wait()
+        return bool(reins.recv(1, socket.MSG_PEEK))
+    except (TimeoutError, OSError):
+        return False
+    finally:
+        loop.remove_reader(reins)
 
 
 def command(module: str) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """Trees of operating system processes: how one is named for good, whether anything of it is left, how it is ended.
 
 A code names the process that leads a turn: host, boot, pid namespace, pid, start in clock ticks, a mark that all its
-descendants carry in their environment unless they clear it, and the keeper, on whom they hang whatever they do. Nothing
-counts as proof from another host or namespace. Reads `/proc`; where there is none (no Linux) only the process itself
-and its group are known. This file knows no run and no Redis. Source: DESIGN section 4 (proof), proc(5), prctl(2).
+descendants carry in their environment unless they clear it, the keeper, on whom they hang whatever they do, and, where
+there are such, the control group that holds them (`cgroups.py`). Nothing counts as proof from another host or
+namespace. Reads `/proc`; where there is none (no Linux) only the process itself and its group are known. This file
+knows no run and no Redis. Source: DESIGN section 4 (proof), proc(5), prctl(2).
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ class Line(NamedTuple):
 
 
 class Code(NamedTuple):
-    """The name of the process that leads a turn. keeper, since: whose child it is, and that one's start in ticks."""
+    """The name of the process that leads a turn.
+
+    keeper, since: whose child it is, and that one's start in ticks. cgroup: the folder of its control group, or "".
+    """
 
     host: str
     boot: str
@@ -47,6 +51,7 @@ class Code(NamedTuple):
     mark: str
     keeper: int = 0
     since: int = 0
+    cgroup: str = ""
 
     def __str__(self) -> str:
         return "|".join(str(part) for part in self)
@@ -57,21 +62,21 @@ class Code(NamedTuple):
         return (self.host, self.boot, self.namespace) == (host(), boot(), namespace())
 
 
-def code_of(pid: int, mark: str) -> Code:
+def code_of(pid: int, mark: str, cgroup: str = "") -> Code:
     """Name a child of this process."""
     line, me = stat(pid), stat(os.getpid())
     ticks, since = (one.ticks if one is not None else 0 for one in (line, me))
-    return Code(host(), boot(), namespace(), pid, ticks, mark, os.getpid(), since)
+    return Code(host(), boot(), namespace(), pid, ticks, mark, os.getpid(), since, cgroup)
 
 
 def parsed(text: str) -> Code | None:
-    """Read a code back, also one of a release that did not name the keeper; None when it is none."""
-    parts = text.split("|")
-    numbers = (*parts[3:5], *parts[6:])
-    if len(parts) not in (6, 8) or not all(one.isdigit() for one in numbers):
+    """Read a code back, also one of a release that did not name the keeper or the group; None when it is none."""
+    parts = text.split("|", 8)
+    numbers = (*parts[3:5], *parts[6:8])
+    if len(parts) not in (6, 8, 9) or not all(one.isdigit() for one in numbers):
         return None
     pid, ticks, *keeper = (int(one) for one in numbers)
-    return Code(parts[0], parts[1], parts[2], pid, ticks, parts[5], *keeper)
+    return Code(parts[0], parts[1], parts[2], pid, ticks, parts[5], *keeper, cgroup="".join(parts[8:]))
 
 
 def left(code: Code) -> list[int] | None:
@@ -86,26 +91,38 @@ def left(code: Code) -> list[int] | None:
     if code.namespace != namespace():
         return None
     lines = living()
-    hanging = _under(code.keeper, lines) if _keeps(code, lines) else ()
+    hanging = _under(code.keeper, lines) if keeps(code) else ()
     return [pid for pid, line in lines if pid in hanging or _belongs(pid, line, code)]
 
 
-def _keeps(code: Code, lines: list[tuple[int, Line]]) -> bool:
-    return bool(code.keeper) and any(pid == code.keeper and line.ticks == code.since for pid, line in lines)
+def keeps(code: Code) -> bool:
+    """Tell whether the keeper of a tree lives; to be asked on its host only."""
+    line = stat(code.keeper) if code.keeper else None
+    return line is not None and line.state not in DEAD and line.ticks == code.since
+
+
+def marked() -> dict[str, list[int]]:
+    """List what is alive here and carries a mark, by it."""
+    found: dict[str, list[int]] = {}
+    for pid, _ in living():
+        if (mark := _mark(pid)) is not None:
+            found.setdefault(mark, []).append(pid)
+    return found
 
 
 def _belongs(pid: int, line: Line, code: Code) -> bool:
     if pid == code.pid:
         return not code.ticks or line.ticks == code.ticks
-    return code.pid in (line.session, line.group) or _marked(pid, code.mark)
+    return code.pid in (line.session, line.group) or _mark(pid) == code.mark
 
 
-def _marked(pid: int, mark: str) -> bool:
+def _mark(pid: int) -> str | None:
     try:
         environment = (PROC / str(pid) / "environ").read_bytes()
     except OSError:
-        return False
-    return f"{MARK}={mark}".encode() in environment.split(b"\0")
+        return None
+    found = next((one for one in environment.split(b"\0") if one.startswith(f"{MARK}=".encode())), None)
+    return found.partition(b"=")[2].decode(errors="replace") if found is not None else None
 
 
 def descendants(pid: int) -> list[int]:

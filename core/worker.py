@@ -289,7 +289,7 @@ class Worker:
         for job in tuple(self._jobs.get(run, ())):
             fenced = any(turn.fence == job.fence for turn in turns)
             if job.worker == worker and (found is None or found.state == "stopping" or fenced):
-                job.stop(cause, urgent=found is not None and found.urgent)
+                job.stop(cause, urgent=found.urgent if found is not None else 0)
 
     async def _give_back(self, partition: int, worker: str, stray: set[str]) -> set[str]:
         """Settle claims without a turn here: their commit or its answer was lost on the way. Twice seen is enough.

@@ -39,8 +39,8 @@ class Working(Protocol):
         """Run it, and record how it ended."""
         ...
 
-    def stop(self, cause: Cause | None, *, urgent: bool = False) -> None:
-        """Stop it, for a cause."""
+    def stop(self, cause: Cause | None, *, urgent: int = 0) -> None:
+        """Stop it, for a cause. urgent: how often *Stop now* was pressed so far."""
         ...
 
     def lose(self) -> None:

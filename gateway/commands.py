@@ -208,10 +208,13 @@ def pending() -> None:
 
 
 @app.command()
-def cancel(run: str) -> None:
+def cancel(
+    run: str, now: Annotated[bool, typer.Option("--now", help="Do not wait for it to stop by itself.")] = False
+) -> None:
     """End a run, in any state, and discard what could be resumed."""
     settings = quiet()
-    result = with_broker(settings, lambda broker: broker.cancel(run.strip().casefold(), OWNER, via="cli"))
+    id = run.strip().casefold()
+    result = with_broker(settings, lambda broker: broker.cancel(id, OWNER, urgent=now, via="cli"))
     if isinstance(result, Refusal):
         refuse(result)
     typer.echo(f"{result.run}  {result.state}")

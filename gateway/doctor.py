@@ -9,6 +9,7 @@ import shutil
 import socket
 from urllib.parse import urlsplit
 
+from core import cgroups
 from core.agent import NoAgent
 from core.broker import Broker
 from core.errors import StoreError
@@ -34,7 +35,7 @@ async def examine(settings: Settings) -> list[Check]:
     try:
         async with wiring.opened(settings, name="sayso-doctor", vault=False) as broker:
             found += await health.checks(broker, opening.known(settings), [one.of.name for one in fronts])
-            found += [await _vault(settings, broker), await _groups(broker)]
+            found += [await _vault(settings, broker), await _groups(broker), await _ending(broker)]
             given = settings.redis_url
             words = masked(given.get_secret_value()) if given else "private, in the data folder"
             found.append(Check("store", True, words))
@@ -86,6 +87,13 @@ async def _groups(broker: Broker) -> Check:
     warnings = await wiring.people(broker).warnings()
     words = "; ".join(warnings) or "every group that is bound lists somebody"
     return Check("groups", not warnings, words + ("; choose with `sayso group`" if warnings else ""))
+
+
+async def _ending(broker: Broker) -> Check:
+    """By what means the processes of turns and commands are found and ended: as their workers say."""
+    told = sorted({one.note for one in await health.live_workers(broker) if one.note})
+    words = "; elsewhere ".join(told) if told else f"{cgroups.words()} (as seen from here, no worker lives)"
+    return Check("processes", True, f"what turns and commands start is found and ended {words}")
 
 
 def _names() -> Check:

@@ -16,7 +16,7 @@ from core.inbox import Inbox
 from core.keys import Index
 from core.model import fresh
 from core.tally import BOUNDS, Spans, Tally, tell, told
-from gateway.health import held
+from gateway.health import held, late_answers
 
 EVERY = 10.0
 OLDEST: tuple[tuple[Index, str, str], ...] = (
@@ -74,6 +74,11 @@ async def owed(broker: Broker, prefixes: Sequence[str]) -> list[Metric]:
         *found,
         *await _inboxes(broker, prefixes),
         *await _claims(broker),
+        _gauge(
+            "sayso_undelivered_late",
+            "Accepted answers that wait although nothing is in the way",
+            await late_answers(broker),
+        ),
         _gauge("sayso_frozen", "1 while everything is frozen", frozen is not None),
         *_processes(await told(broker.shelf)),
     ]

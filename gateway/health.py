@@ -13,8 +13,10 @@ from core.inbox import Inbox
 from core.keys import Index
 from core.leaks import Leak, Leaks
 from core.life.decision import Ref
+from core.life.delivery import could_be_taken
 from core.life.emergency import words as words_of
-from core.model import Incarnation
+from core.model import Conversation, Incarnation
+from core.question import Request
 from core.tally import told
 from core.wire import Reply
 from gateway.front_ends import FrontEnd, command
@@ -25,6 +27,7 @@ SHOWN = 3
 GONE = "when it is gone for good: `sayso settle RUN --gone`"
 LATE = 30.0
 """seconds after which what waits is late"""
+LOOKED_AT = 100
 INTERRUPTIONS = {
     "worker_lost": "their worker was lost",
     "turn_failed": "an error stopped them",
@@ -92,16 +95,22 @@ def _share(reply: Reply) -> float | None:
 
 async def workers(broker: Broker) -> Check:
     """Whether somebody claims what is ready."""
-    alive = 0
-    for partition in range(len(broker.store.keys)):
-        leases = await broker.store.due(partition, "leases", limit=1_000)
-        docs = await broker.store.read(partition, [("incarnation", id) for id, _ in leases])
-        models = [one.model for one in docs.values()]
-        live = [m for m in models if isinstance(m, Incarnation) and m.until_ms > broker.store.now()]
-        alive = max(alive, sum(one.kind == "worker" for one in live))
+    alive = len(await live_workers(broker))
     if alive:
         return Check("worker", True, f"{alive} worker{'s' if alive > 1 else ''} at work")
     return Check("worker", False, "no worker lives: runs and answers wait for one; start `sayso worker` or `sayso up`")
+
+
+async def live_workers(broker: Broker) -> list[Incarnation]:
+    """The workers whose lease holds."""
+    found: dict[str, Incarnation] = {}
+    for partition in range(len(broker.store.keys)):
+        leases = await broker.store.due(partition, "leases", limit=1_000)
+        docs = await broker.store.read(partition, [("incarnation", id) for id, _ in leases])
+        for one in (stored.model for stored in docs.values()):
+            if isinstance(one, Incarnation) and one.kind == "worker" and one.until_ms > broker.store.now():
+                found[one.id] = one
+    return list(found.values())
 
 
 async def _sweeper(broker: Broker) -> Check:
@@ -165,10 +174,30 @@ async def _owed(broker: Broker, index: Index) -> tuple[int, float]:
 
 async def _answers(broker: Broker) -> Check:
     """Answers that were accepted and not taken: kept, whatever happens; behind another run they may wait long."""
-    many, late = await _owed(broker, "undelivered")
-    wait = _verb(many, "wait")
-    words = f"{_many(many, 'accepted answer')} {wait} to be taken by a run, the oldest for {_span(late)}; all are kept"
-    return Check("answers", True, words if many else "every accepted answer was delivered")
+    many, oldest = await _owed(broker, "undelivered")
+    if not many:
+        return Check("answers", True, "every accepted answer was delivered")
+    wait, late = _verb(many, "wait"), await late_answers(broker)
+    words = (
+        f"{_many(many, 'accepted answer')} {wait} to be taken by a run, the oldest for {_span(oldest)}; all are kept"
+    )
+    if late:
+        words += f"; nothing is in the way of {late} of them: see the worker and the queue, and read what workers log"
+    return Check("answers", not late, words)
+
+
+async def late_answers(broker: Broker) -> int:
+    """How many accepted answers wait for too long although their runs could take them; it looks at the oldest ones."""
+    late = 0
+    for partition in range(len(broker.store.keys)):
+        until = broker.store.now() - int(LATE * 1_000)
+        for id, _ in await broker.store.due(partition, "undelivered", until=until, limit=LOOKED_AT):
+            asked = (await broker.store.read(partition, [("request", id)]))["request", id].model
+            run = await broker.peek(asked.run) if isinstance(asked, Request) else None
+            ref: Ref = ("conversation", run.conversation if run is not None else "")
+            place = (await broker.store.read(partition, [ref]))[ref].model if run is not None else None
+            late += run is not None and isinstance(place, Conversation) and could_be_taken(run, place)
+    return late
 
 
 async def _claims(broker: Broker) -> Check:

@@ -174,6 +174,7 @@ class Settings(BaseSettings):
     stop_cooperative: Span = Field(default=5.0, description="how long a cancelled turn may take to end by itself")
     stop_terminate: Span = Field(default=5.0, description="how long its processes may take to end after SIGTERM")
     stop_kill: Span = Field(default=4.0, description="how long they may take to vanish after SIGKILL")
+    turn_start: Span = Field(default=10.0, description="how long a template may take to fork the process of a turn")
     stop_grace: Span = Field(default=5.0, description="how long turns may go on when their worker is told to end")
     stop_handover: Span = Field(default=15.0, description="how long a stuck worker has to hand its other runs over")
     confirm_deadline: Span = Field(default=1_800.0, description="how long a confirmation waits for its answer")

@@ -8,6 +8,7 @@ import os
 from contextlib import AsyncExitStack
 from typing import Final
 
+from core import cgroups
 from core.agent import Agent, NoAgent, goes_on, runs_apart
 from core.lease import Lease
 from core.template import Template, command
@@ -47,7 +48,7 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
         if until_stdin_closes:
             stack.callback(watch_stdin(stop))
         broker = await stack.enter_async_context(wiring.opened(settings, name="sayso-worker"))
-        lease = await stack.enter_async_context(Lease(broker, "worker", span=settings.lease))
+        lease = await stack.enter_async_context(Lease(broker, "worker", span=settings.lease, note=cgroups.words()))
         await stack.enter_async_context(tallied(broker, "worker"))
         files = wiring.files(settings)
         await stack.enter_async_context(files_kept(files))
@@ -55,7 +56,9 @@ async def work(settings: Settings, *, until_stdin_closes: bool) -> None:
         apart = {name: goes_on(one) for name, one in known.items() if runs_apart(one)}
         template = None
         if apart:
-            template = await stack.enter_async_context(Template(command("gateway.template")))
+            template = await stack.enter_async_context(
+                Template(command("gateway.template"), patience=settings.turn_start)
+            )
             await template.warm()
         spans = wiring.pace(settings)
         ladders = {name: own.ladder_ms for name, one in known.items() if (own := spans.of(one)) != spans}

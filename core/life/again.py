@@ -87,7 +87,7 @@ def resume(d: Draft, e: Resume) -> Resumed | Refusal:
 def _afresh(d: Draft, run: Run) -> Run:
     """Forget how a run was stopped; what it did stays known."""
     d.want(Settle("stopping", run.id))
-    run = d.save_run(run, attempts=0, retry_ms=None, cause=None, urgent=False)
+    run = d.save_run(run, attempts=0, retry_ms=None, cause=None, urgent=0)
     return d.save_run(run, stop_ms=None, stopped_by=None, ended_ms=None, ended_by=None)
 
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 from core.life.again import resume
 from core.life.decision import Refusal
 from core.life.draft import Draft
-from core.life.event import Reply, Reset, Resume, Said, Stop
+from core.life.event import Abort, Reply, Reset, Resume, Said, Stop
 from core.life.place import reset
-from core.life.request import reply
+from core.life.request import abort, reply
 from core.life.result import Answered, Opened, Resumed, Stopped, Told
 from core.life.rights import UNKNOWN, asked_of, lacks
 from core.life.run import stop
 from core.life.words import text_answer
-from core.model import Cause, Conversation, Origin
+from core.model import DISCARDING, Cause, Conversation, Origin, Run
 from core.question import Accepted, ConfirmField, Declined
 
 ON_REQUEST = frozenset({"approve", "deny", "answer", "abort"})
@@ -30,7 +30,7 @@ ON_RUN = frozenset({"cancel", "pause", "resume"})
 SHOWS = frozenset({"status", "pending", "agent", "jobs", "grants", "help", "start"})
 ON_ALL = frozenset({"stop", "freeze", "thaw"})
 COMMANDS = ON_REQUEST | ON_RUN | ON_ALL | SHOWS | {"new"}
-CAUSES: dict[str, Cause] = {"cancel": "user_canceled", "pause": "user_paused", "abort": "user_aborted"}
+CAUSES: dict[str, Cause] = {"cancel": "user_canceled", "pause": "user_paused"}
 
 
 def parse(text: str) -> tuple[str, str] | None:
@@ -78,10 +78,16 @@ def command(
             return refused
         if name == "resume":
             return resume(d, Resume(run, e.person, via=e.origin.split("-", 1)[0]))
-        return stop(d, Stop(run, CAUSES[name], e.person, via=e.origin.split("-", 1)[0]))
+        urgent = _is_repeat(d.run_now(run), name)
+        return stop(d, Stop(run, CAUSES[name], e.person, urgent=urgent, via=e.origin.split("-", 1)[0]))
     if name in ON_ALL and (refused := lacks(e, "run")) is not None:
         return refused
     return Told(command=name, argument=rest, conversation=place)
+
+
+def _is_repeat(run: Run | None, name: str) -> bool:
+    """Tell whether a run is being stopped by this very command already: said once more, nobody waits any longer."""
+    return run is not None and run.state == "stopping" and (name == "cancel") == (run.cause in DISCARDING)
 
 
 def choose_agent(d: Draft, e: Said, conversation: Conversation, name: str, *, new: bool) -> Told | Refusal:
@@ -125,7 +131,7 @@ def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped |
     if request.state == "settled" and (name == "abort" or not request.question.fields):
         return reply(d, Reply(id, Declined(), e.person, via))
     if name == "abort":
-        return stop(d, Stop(request.run, CAUSES["abort"], e.person, via=via))
+        return abort(d, Abort(id, e.person, via=via))
     if name == "deny":
         return reply(d, Reply(id, Declined(reason=text or None), e.person, via))
     if name == "answer":

@@ -1,6 +1,9 @@
 """Accepted answers whose run did not take them yet: an index, worked out when a draft is closed.
 
 undelivered   the request, since its answer was accepted; taken out by the turn that records it, or with its run
+
+It may wait long for a good reason: another question of its run is open, another run of its conversation works, its run
+is paused or being stopped. Without such a reason it is late.
 """
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.life.decision import Owe, Settle
-from core.model import Run
+from core.model import Conversation, Run
 
 if TYPE_CHECKING:
     from core.life.draft import Draft
@@ -23,3 +26,10 @@ def delivering(d: Draft) -> None:
         is_ |= dict.fromkeys(after.answered if isinstance(after, Run) else ())
     d.want(*(Owe("undelivered", id, d.now) for id in is_ if id not in was))
     d.want(*(Settle("undelivered", id) for id in was if id not in is_))
+
+
+def could_be_taken(run: Run, conversation: Conversation) -> bool:
+    """Tell whether nothing but the lack of somebody who works keeps a run from taking its answers."""
+    if run.state not in ("queued", "waiting", "working") or set(run.requests) - set(run.answered):
+        return False
+    return conversation.live == run.id or (conversation.live is None and conversation.queue[:1] in ((), (run.id,)))

@@ -211,6 +211,17 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Abort:
+    """Pause, pressed on a question: who asked is to stop. effects: as of a `Stop`."""
+
+    request: str
+    person: Person
+    key: str | None = None
+    effects: Literal["none", "done", "unknown"] | None = None
+    via: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Forestall:
     """A cancel that came before its start: kept for the key of the start."""
 

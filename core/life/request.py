@@ -14,19 +14,19 @@ from __future__ import annotations
 import json
 
 from core.life import audit
-from core.life.access import may_answer, may_see
+from core.life.access import may_answer, may_look, may_see
 from core.life.again import enqueue, moved
 from core.life.check import normal, outcome
 from core.life.closing import card, public, settle, show
 from core.life.decision import Body, Guard, Hint, Refusal, Timer
 from core.life.draft import Draft
 from core.life.emergency import frozen
-from core.life.event import Ask, Park, Reply, Stop, Take
+from core.life.event import Abort, Ask, Park, Reply, Stop, Take
 from core.life.grant import granted, remember_grant
 from core.life.handing import usable
 from core.life.memory import OTHER, recall, remember
 from core.life.overdue import give_up
-from core.life.result import Answered, Asked, Changed, Delivered
+from core.life.result import Answered, Asked, Changed, Delivered, Stopped
 from core.life.run import let_go, stop, without
 from core.life.sealing import handle_of, seal
 from core.life.standing import others, partly, standing
@@ -219,6 +219,20 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
         words = f"this approval needs a proof that you are there: {HOW_TO_PROVE}"
         return Refusal("not_allowed", words, {"proof": True})
     return remember(d, e.key, e.person, _accept(d, e, conversation, run, request, answer))
+
+
+def abort(d: Draft, e: Abort) -> Stopped | Refusal:
+    """A person pauses the run that asked; on a question that is settled this stops nothing."""
+    request = d.request(e.request)
+    conversation = d.conversation(request.conversation) if request is not None else None
+    if request is None or conversation is None or conversation.deleted or not may_look(e.person, conversation, request):
+        return UNKNOWN
+    if (known := recall(d, e.key, e.person, Stopped)) is not None:
+        return known
+    if request.state == "settled":
+        told: dict[str, Json] = {"outcome": request.answer.outcome if request.answer else None, "run": request.run}
+        return Refusal("ended", "this question is settled already, nothing was stopped", told)
+    return stop(d, Stop(request.run, "user_aborted", e.person, e.key, effects=e.effects, via=e.via))
 
 
 def _accept(

@@ -26,6 +26,8 @@ from core.question import Cancelled
 
 STRENGTH: dict[Cause, int] = {"user_canceled": 2, "owner_removed": 2, "deleted": 3}
 MOST_ENDED = 32
+PRESSES = 4
+"""of *Stop now* that are counted; the ladder has no more steps"""
 DONE = {"completed": "already finished", "failed": "already failed", "canceled": "already canceled"}
 APART = Refusal("halted", "the run is stopping: its processes have to be seen to end, its own word is not enough")
 UNKNOWN = Refusal("unknown", "there is no such run; `/pending` lists those that can be resumed")
@@ -142,7 +144,7 @@ def pause_now(
     conversation = d.save_conversation(conversation, **without(conversation, run.id))
     d.save_conversation(conversation, paused=(*conversation.paused, run.id))
     by = by or run.stopped_by
-    run = d.save_run(run, state="paused", cause=cause, error=error or run.error, resumed=False, urgent=False)
+    run = d.save_run(run, state="paused", cause=cause, error=error or run.error, resumed=False, urgent=0)
     d.want(Settle("stopping", run.id), Untimer("free", run.id))
     d.want(Timer("shrink", conversation.id, d.now + d.spans.journal_keep_ms))
     d.tell(conversation.id, "run.paused", run.id, cause=cause, error=run.error, by=by.name or by.id if by else None)
@@ -173,7 +175,7 @@ def cancel_now(d: Draft, conversation: Conversation, run: Run, by: Person | None
         ended_ms=run.ended_ms or d.now,
         ended_by=run.ended_by or ("nothing was at work" if run.fence else "never started"),
         effects=run.effects or "none",
-        urgent=False,
+        urgent=0,
     )
     d.want(Wipe("run", run.root), Settle("stopping", run.id), Untimer("free", run.id))
     d.want(Timer("shrink", conversation.id, d.now + d.spans.journal_keep_ms))
@@ -231,9 +233,8 @@ def _intend(d: Draft, conversation: Conversation, run: Run, e: Stop) -> Run:
     conversation = d.save_conversation(conversation, **changes)
     if not occupies:
         d.save_conversation(conversation, stopping=(*conversation.stopping, run.id))
-    run = d.save_run(
-        run, state="stopping", cause=e.cause, halt=run.halt + 1, stop_ms=d.now, stopped_by=e.person, urgent=e.urgent
-    )
+    run = d.save_run(run, state="stopping", cause=e.cause, halt=run.halt + 1)
+    run = d.save_run(run, stop_ms=d.now, stopped_by=e.person, urgent=int(e.urgent))
     tell_workers(d, run)
     d.want(Owe("stopping", run.id, d.now))
     if run.turn is not None:
@@ -246,12 +247,12 @@ def _join(d: Draft, conversation: Conversation, run: Run, e: Stop) -> Stopped:
     """A stop that comes while one is under way: a stronger cause replaces it, *Stop now* skips a step."""
     if STRENGTH.get(e.cause, 1) > STRENGTH.get(run.cause or "user_paused", 1):
         conversation, run = close_all(d, conversation, run, Cancelled(cause=e.cause))
-        run = d.save_run(run, cause=e.cause, stopped_by=e.person, urgent=run.urgent or e.urgent)
+        run = d.save_run(run, cause=e.cause, stopped_by=e.person, urgent=run.urgent + e.urgent)
         if run.turn is None and not run.unproved:
             return Stopped(run=run.id, state=cancel_now(d, conversation, run, e.person).state, joined=True)
         _tell_stopping(d, run)
-    elif e.urgent and not run.urgent:
-        run = d.save_run(run, urgent=True)
+    elif e.urgent and run.urgent < PRESSES:
+        run = d.save_run(run, urgent=run.urgent + 1)
     for turn in turns_of(run) if d.puts else ():
         d.want(Hint("stop", turn.worker))
     return Stopped(run=run.id, state=run.shown, joined=True)

@@ -1,15 +1,18 @@
 """Commands of a run: done once, their output kept, and ended with all that they started."""
 
+import os
+import signal
 import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
+from core import cgroups
 from core.agent import CommandFailed, Run
 from core.broker import open_broker
 from core.pace import Pace
-from core.tree import living
+from core.tree import living, stat
 from tests.waiting import wait_until
 from tests.workshop import ANN, QUICK, Workshop
 
@@ -101,9 +104,42 @@ async def test_a_cancel_ends_a_command_with_all_that_it_started_before_the_run_i
     async with shop.worker(Pace(hot=0.0, look=0.05, ready=0.05, cooperative=30.0, terminate=0.2, grace=0.2)):
         run = await shop.say()
         await wait_until(lambda: len(pids()) == 2, timeout=20)
+        os.kill(await keeper_of(pids()), signal.SIGSTOP)  # it is woken
         await shop.broker.cancel(run, ANN)
         await shop.until(run, "canceled", timeout=20)
         assert not pids() & {pid for pid, _ in living()}
+
+
+@pytest.mark.skipif(cgroups.home() is None, reason="no control group can be made here, so the keeper is needed")
+async def test_a_command_whose_keeper_is_killed_ends_with_all_that_it_started(shop: Workshop, tmp_path: Path) -> None:
+    """Also what left its session and has no parent any more."""
+    here = tmp_path / "here"
+
+    async def body(run: Run, message: str) -> str:
+        await run.command(sys.executable, "-c", FAMILY, str(here))
+        return "done"
+
+    def pids() -> set[int]:
+        return {int(line) for line in here.read_text("utf-8").splitlines()} if here.exists() else set()
+
+    shop.hire("it", body)
+    async with shop.worker():
+        run = await shop.say()
+        await wait_until(lambda: len(pids()) == 2, timeout=20)
+        os.kill(await keeper_of(pids()), signal.SIGKILL)
+        paused = await shop.until(run, "paused", timeout=20)
+        assert "ended with status -9" in (paused.error or "")
+        assert not pids() & {pid for pid, _ in living()}
+
+
+async def keeper_of(pids: set[int]) -> int:
+    """The process on which a command hangs, and its orphans, once they are that."""
+
+    def parents() -> set[int]:
+        return {line.parent for pid in pids if (line := stat(pid)) is not None}
+
+    await wait_until(lambda: len(parents()) == 1)
+    return parents().pop()
 
 
 async def test_a_command_that_takes_too_long_is_ended(shop: Workshop, tmp_path: Path) -> None:

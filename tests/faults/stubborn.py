@@ -110,8 +110,6 @@ async def _resist(run: Run, message: str) -> str | None:
             await child.wait()
             if how == "escaped":
                 await asyncio.Event().wait()
-        case "die":
-            os.kill(os.getpid(), signal.SIGKILL)
         case "orphan":
             os.kill(os.getppid(), signal.SIGKILL)
             await asyncio.Event().wait()

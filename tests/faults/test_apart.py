@@ -4,18 +4,17 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncGenerator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from core import cgroups, tree
 from core.agent import Agent, goes_on
 from core.broker import open_broker
 from core.lease import Lease
 from core.life.draft import Spans
-from core.model import Run
+from core.model import Run, Turn
 from core.pace import Pace
-from core.reaper import Reaper
 from core.sweeper import Sweeper
 from core.template import Template, command
 from core.tree import living, stat
@@ -36,6 +35,7 @@ RESIST = {
     "setsid": ({"killed"}, 2),
 }
 """What a turn does -> by which steps it may end, and how many processes it has."""
+GROUPS = pytest.mark.skipif(cgroups.home() is None, reason="no control group can be made here")
 PACE = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=0.2, terminate=0.3, kill=1.0, verify=1.0, grace=0.2)
 
 
@@ -49,7 +49,7 @@ async def template(tmp_path: Path) -> AsyncGenerator[Template]:
         "SAYSO_INDEX_LOOK": "0.05",
         "SAYSO_STOP_COOPERATIVE": "0.2",
     }
-    async with Template(command("gateway.template"), environment={**BASE, **settings}) as made:
+    async with Template(command("gateway.template"), environment={**BASE, **settings}, patience=2.0) as made:
         yield made
 
 
@@ -86,6 +86,19 @@ def alive(pids: list[int]) -> set[int]:
     return {pid for pid, _ in living()} & set(pids)
 
 
+def groups() -> set[str]:
+    """The control groups that there are beside this process."""
+    above = cgroups.home()
+    return {str(one) for one in above.iterdir()} if above is not None else set()
+
+
+async def working(shop: Workshop, run: str) -> Turn:
+    """The turn that works on a run."""
+    turn = (await shop.record(run)).turn
+    assert turn is not None
+    return turn
+
+
 async def canceled(shop: Workshop, run: str, pids: list[int]) -> Run:
     """Cancel, and wait for the end; at that moment nothing may live."""
     await shop.broker.cancel(run, ANN)
@@ -99,6 +112,8 @@ async def test_a_turn_apart_asks_is_parked_and_goes_on_in_another_process(shop: 
     await shop.until(run, "waiting", timeout=20)
     first = await begun(tmp_path)
     await wait_until(lambda: not alive(first), timeout=20)
+    (template,) = {pid for pid, line in living() if line.parent == os.getpid() and line.session == pid}
+    os.kill(template, signal.SIGSTOP)  # it is replaced
     await shop.answer(await shop.question(), "Bob")
     await shop.until(run, "completed", timeout=20)
     assert lines(tmp_path, "target") == ["Bob"]
@@ -135,21 +150,23 @@ async def test_a_stopped_turn_is_killed(shop: Workshop, tmp_path: Path) -> None:
     assert ended.ended_by in ("terminated", "killed")
 
 
-@pytest.mark.parametrize("keeper", [signal.SIGSTOP, signal.SIGKILL])
-async def test_what_hides_ends_with_its_turn_although_the_keeper_does_not_work(
-    keeper: signal.Signals, shop: Workshop, tmp_path: Path
+@pytest.mark.parametrize("killed", [("keeper",), pytest.param(("template", "keeper"), marks=GROUPS)])
+async def test_what_hides_ends_with_its_turn_although_who_keeps_it_is_killed(
+    killed: tuple[str, ...], shop: Workshop, tmp_path: Path
 ) -> None:
+    """Twice forked, in a session of its own, without the mark, deaf for SIGTERM; with both, only its group names it."""
     run = await shop.say(f"escaped {tmp_path}", to="stubborn")
     pids = await begun(tmp_path, 2)
-    leader = stat(pids[0])
-    assert leader is not None
-    os.kill(leader.parent, keeper)
-    try:
-        async with Reaper(shop.broker, pace=PACE):
-            await canceled(shop, run, pids)
-    finally:
-        with suppress(ProcessLookupError):
-            os.kill(leader.parent, signal.SIGKILL)
+    code = tree.parsed((await working(shop, run)).code)
+    keeper = stat(code.keeper) if code is not None else None
+    assert code is not None
+    assert keeper is not None
+    for who in killed:
+        os.kill({"template": keeper.parent, "keeper": code.keeper}[who], signal.SIGKILL)
+    ended = await canceled(shop, run, pids)
+    assert ended.ended_by == "killed"
+    assert not cgroups.members(code.cgroup)
+    await wait_until(lambda: code.cgroup not in groups())
 
 
 async def test_a_turn_that_kills_its_keeper_is_set_aside_after_three_times(shop: Workshop, tmp_path: Path) -> None:
@@ -162,7 +179,13 @@ async def test_a_turn_that_kills_its_keeper_is_set_aside_after_three_times(shop:
 
 
 async def test_a_turn_whose_process_dies_is_paused_with_the_reason(shop: Workshop, tmp_path: Path) -> None:
-    run = await shop.say(f"die {tmp_path}", to="stubborn")
+    """Also when its keeper was stopped, which then would hold the turn's place for ever: it is woken."""
+    run = await shop.say(f"cooperative {tmp_path}", to="stubborn")
+    (pid,) = await begun(tmp_path)
+    code = tree.parsed((await working(shop, run)).code)
+    assert code is not None
+    os.kill(code.keeper, signal.SIGSTOP)
+    os.kill(pid, signal.SIGKILL)
     paused = await shop.until(run, "paused", timeout=20)
     assert paused.cause == "turn_failed"
     assert "SIGKILL" in (paused.error or "")
@@ -185,13 +208,13 @@ async def test_an_agent_says_itself_how_long_each_step_may_take(redis_url: str, 
         shop = Workshop(broker, agents)
         run = await shop.say(f"busy {tmp_path}", to="hurried")
         pids = await begun(tmp_path)
-        turn = (await shop.record(run)).turn
-        assert turn is not None
-        assert turn.ladder_ms == 2_500
+        assert (await working(shop, run)).ladder_ms == 2_500
         assert (await canceled(shop, run, pids)).ended_by == "terminated"
 
 
-async def test_a_second_press_takes_the_next_step_at_once(redis_url: str, template: Template, tmp_path: Path) -> None:
+async def test_each_further_press_takes_the_next_step_at_once(
+    redis_url: str, template: Template, tmp_path: Path
+) -> None:
     slow = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=60.0, terminate=60.0, kill=1.0, verify=1.0, grace=0.2)
     async with open_broker(redis_url, block=0.2) as broker:
         shop = Workshop(broker, {"stubborn": stubborn.stubborn})
@@ -199,11 +222,12 @@ async def test_a_second_press_takes_the_next_step_at_once(redis_url: str, templa
             Lease(broker, "worker", prefixes=("chat-",)) as held,
             Worker(broker, held, shop.find, pace=slow, apart={"stubborn": True}, template=template),
         ):
-            run = await shop.say(f"busy {tmp_path}", to="stubborn")
+            run = await shop.say(f"deaf {tmp_path}", to="stubborn")
             pids = await begun(tmp_path)
             await broker.cancel(run, ANN)
             assert (await shop.record(run)).shown == "canceling"
             await broker.cancel(run, ANN, urgent=True)
+            await broker.cancel(run, ANN, urgent=True)
             ended = await shop.until(run, "canceled", timeout=20)
-            assert ended.ended_by == "terminated"
+            assert ended.ended_by == "killed"
             assert not alive(pids)

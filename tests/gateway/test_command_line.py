@@ -10,8 +10,14 @@ from pathlib import Path
 import httpx
 import pytest
 
+from core.broker import open_broker
+from core.keys import Keys
+from core.life.living import Beat
+from core.model import Incarnation, fresh
 from tests.adapters.web.place import User
 from tests.gateway.shell import LIMIT, Shell, address, children
+from tests.redis_server import RedisServer
+from tests.workshop import ANN, Workshop
 
 
 @pytest.fixture
@@ -118,6 +124,32 @@ async def test_a_bad_scope_is_told_what_there_is(shell: Shell) -> None:
     status, _, err = await shell.run("token", "--scope", "everything")
     assert status == 2
     assert "read, send, answer, run, admin" in err
+
+
+async def test_a_run_on_a_lost_machine_is_accepted_and_a_removed_line_of_the_audit_is_told(
+    shell: Shell, redis: RedisServer
+) -> None:
+    """The worker of the run is elsewhere and never comes back: nobody but a person can say that it ended."""
+    shell.env |= {"REDIS_URL": redis.url, "SAYSO_FREE_AFTER_STOP": "0.01"}
+    async with open_broker(redis.url, block=0.2) as broker:
+        shop, lost = Workshop(broker), fresh("w", 0)
+        until = broker.store.now() + 60_000
+        await broker.beat(
+            Beat(Incarnation(id=lost, kind="worker", host="elsewhere", pid=1, until_ms=until), (), True), 0
+        )
+        run = await shop.say()
+        await broker.claim(run, lost)
+        await broker.cancel(run, ANN)
+        status, told, _ = await shell.run("settle", run.upper(), "--gone")
+        assert (status, told) == (0, f"{run}  canceled  accepted as stopped\n")
+        assert (await shop.record(run)).ended_by == "accepted as stopped by owner"
+    status, told, _ = await shell.run("audit", "--verify")
+    assert (status, "BAD" in told) == (0, False), told
+    line = redis.say("LINDEX", Keys("0").deeds, "0")
+    assert isinstance(line, str)
+    redis.say("LREM", Keys("0").deeds, "1", line)
+    status, told, _ = await shell.run("audit", "--verify")
+    assert (status, "BAD  0:2:" in told, "it begins with line 2" in told) == (1, True, True), told
 
 
 async def test_freeze_thaw_and_stop_say_what_they_did(shell: Shell, redis_url: str) -> None:

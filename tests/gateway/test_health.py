@@ -1,9 +1,11 @@
 """Health in words."""
 
+import asyncio
 from collections.abc import Generator
 
 import pytest
 
+from core.agent import Run
 from core.broker import Broker, open_broker
 from core.inbox import Inbox
 from core.life.arriving import NUMBERS
@@ -15,6 +17,7 @@ from gateway.figures import owed
 from gateway.front_ends import FrontEnd
 from gateway.health import checks
 from tests.redis_server import RedisServer
+from tests.workshop import ANN, Workshop
 
 
 @pytest.fixture
@@ -69,6 +72,37 @@ async def test_what_a_platform_brought_and_nobody_takes_is_seen(redis_url: str) 
         for one in (first, second):
             await inbox.done(one)
         assert await inbox.backlog() == (0, None)
+
+
+async def test_an_answer_that_its_run_could_take_and_does_not_is_bad(redis_url: str) -> None:
+    """Behind another question of its run it may wait for as long as it takes."""
+    async with open_broker(redis_url, block=0.2) as broker:
+        shop = Workshop(broker)
+        async with shop.worker():
+            shop.hire("it", asks_two)
+            run = await shop.say()
+            first, second = await shop.questions(2)
+            await shop.parked(run)
+        for asked in (first, second):
+            await shop.answer(asked, "yes")
+            await broker.committer.carry(long_ago, asked.id, 0)
+            (answers,) = [check for check in await checks(broker) if check.what == "answers"]
+            figures = {sample.name: sample.value for metric in await owed(broker, []) for sample in metric.samples}
+            late = 2 if asked is second else 0
+            assert (answers.ok, figures["sayso_undelivered_late"]) == (not late, late), answers.words
+        assert "nothing is in the way of 2 of them" in answers.words
+        await broker.cancel(run, ANN)
+
+
+async def asks_two(run: Run, message: str) -> str:
+    """An agent with two questions at a time."""
+    return " ".join(await asyncio.gather(run.ask("First?"), run.ask("Second?")))
+
+
+def long_ago(d: Draft, e: str) -> Kept:
+    """Let an answer have been accepted five minutes earlier."""
+    d.want(Owe("undelivered", e, d.now - 300_000))
+    return Kept()
 
 
 async def older(broker: Broker, id: str, seconds: int) -> None:

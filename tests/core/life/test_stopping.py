@@ -99,7 +99,9 @@ def test_stop_now_skips_to_the_next_step() -> None:
     turn = play.at_work()
     play.stopped(turn.run, "user_canceled")
     play.stopped(turn.run, "user_canceled", urgent=True)
-    assert play.run(turn.run).urgent
+    assert play.run(turn.run).urgent == 1
+    play.say(f"/cancel {turn.run}")
+    assert play.run(turn.run).urgent == 2
 
 
 @pytest.mark.parametrize(
