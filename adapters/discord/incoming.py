@@ -59,9 +59,11 @@ class Incoming:
     @asynccontextmanager
     async def brought(self) -> AsyncGenerator[None]:
         """Bring to its end what is under way when the context ends, while Discord can still be told of it."""
-        yield
-        if self._under_way:
-            await asyncio.wait(tuple(self._under_way), timeout=LAST)
+        try:
+            yield
+        finally:
+            if self._under_way:
+                await asyncio.wait(tuple(self._under_way), timeout=LAST)
 
     # ── what the session tells ───────────────────────────────────────────────────────────────────────────────────────
 

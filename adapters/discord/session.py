@@ -277,7 +277,7 @@ class Session:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def _warn(self) -> None:
-        """Write down what is wrong although the session is up, once."""
+        """Write down what is wrong although a session began, once."""
         told = self.trouble()
         if told is not None and told != self._told:
             _log.warning("%s", told)
@@ -288,8 +288,10 @@ class Session:
         while True:
             bot.changed.clear()
             if bot.up:
+                began = self.calls is None
                 self.calls, self._trouble = self.calls or Calls(bot), None
-                self._warn()
+                if began:
+                    self._warn()
                 if not first.done():
                     first.set_result(None)
                 await bot.changed.wait()
