@@ -97,9 +97,10 @@ def file_ask(field: FileField, number: int, label: str, limits: Limits, *, given
 
 
 def named(value: Json) -> str:
-    """The names of the files of an answer."""
-    found = [str(one["name"]) for one in (value if isinstance(value, list) else ()) if isinstance(one, dict)]
-    return ", ".join(visible(name, prose=True) for name in found) or "no file"
+    """The names of the files of an answer, with what was said with them."""
+    found = [one for one in (value if isinstance(value, list) else ()) if isinstance(one, dict)]
+    words = [f"{one['name']} ({one['note']})" if one.get("note") else str(one["name"]) for one in found]
+    return ", ".join(visible(one, prose=True) for one in words) or "no file"
 
 
 def _what(field: FileField) -> str:

@@ -56,7 +56,7 @@ async def test_the_next_message_with_a_file_is_the_answer_in_private(made: Bench
     card = await made.says("Which table?")
     assert await send(made, "table.csv", text="here it is") == ""
     await made.says("Read a,b of table.csv. here it is")
-    await made.final(card, "Received “table.csv” by Ann")
+    await made.final(card, "Received “table.csv (here it is)” by Ann")
 
 
 async def test_in_a_group_a_reply_to_the_card_is_the_answer_and_nothing_else(made: Bench) -> None:
@@ -69,7 +69,7 @@ async def test_in_a_group_a_reply_to_the_card_is_the_answer_and_nothing_else(mad
     assert (await made.request(request.id)).state == "open"
     await send(made, "table.csv", place=GROUP, reply_to=card)
     await made.says("Read a,b of table.csv.", place=GROUP)
-    await made.final(card, "Received “table.csv” by Ann")
+    await made.final(card, "Received “table.csv (here)” by Ann")
 
 
 async def test_what_does_not_fit_is_refused_in_words_and_the_question_stays_open(made: Bench) -> None:

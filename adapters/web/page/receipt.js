@@ -86,7 +86,7 @@ const USUAL = { once: "Approve", run: "Approve for this task", always: "Always a
 /** @param {any} field @param {any} value @returns {string} */
 export function valueWords(field, value) {
   if (Array.isArray(value)) return value.length ? value.map((one) => valueWords(field, one)).join(", ") : "nothing";
-  if (value && typeof value === "object") return "other" in value ? String(value.other) : "name" in value ? String(value.name) : JSON.stringify(value);
+  if (value && typeof value === "object") return "other" in value ? String(value.other) : "name" in value ? `${value.name}${value.note ? ` (${value.note})` : ""}` : JSON.stringify(value);
   if (field?.kind === "secret") return "received";
   const option = field?.options?.find((/** @type {any} */ one) => one.id === value);
   return option?.label ?? (field ? String(value) : USUAL[value] ?? String(value));
