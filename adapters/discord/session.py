@@ -109,6 +109,11 @@ class Bot(discord.Client):
         self.hears_roles = self._roles and (flags.gateway_guild_members or flags.gateway_guild_members_limited)
         self.wanted.message_content, self.wanted.members = self.reads_content, self.hears_roles
 
+    def dispatch(self, event: str, /, *args: object, **kwargs: object) -> None:
+        """Hand an event on while we are open; the library tells of some later, and fails over it."""
+        if not self.is_closed():
+            super().dispatch(event, *args, **kwargs)
+
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Leave Discord the time that it wants between two sessions."""
         if not initial:

@@ -83,5 +83,5 @@ async def test_a_file_attached_to_the_next_message_answers(window: Window, tmp_p
     await window.page.locator("sayso-composer input[type=file]").set_input_files(made(tmp_path, "table.csv"))
     await expect(window.page.locator("sayso-composer .chip.ready")).to_be_visible()
     await window.say("here it is")
-    await expect(window.settled).to_contain_text("Received “table.csv” by owner")
+    await expect(window.settled).to_contain_text("Received “table.csv (here it is)” by owner")
     await expect(window.agent).to_contain_text("read a,b of table.csv")
