@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Literal
 
+from adapters.approval import confirm_view, cut, link_row, offered, says_yes
+from adapters.buttons import button, in_rows
 from adapters.menus import form_buttons, menu, text_button, wants_menu
 from adapters.outcomes import Clock, outcome, said
 from adapters.platform import Block, Button, Limits, Prompt, Tone, View
@@ -19,7 +20,6 @@ from adapters.wanted import file_view
 from core.card import Card
 from core.life.words import is_only_secret
 from core.model import Run
-from core.press import Verb, payload
 from core.question import (
     Accepted,
     AnyField,
@@ -37,16 +37,6 @@ from core.visible import unseen, visible
 
 PAGE = 8
 SHORT = 40
-SCOPE = (
-    "“For this task” allows exactly this call until the task ends. “Always” allows exactly this call, for you, in this "
-    "conversation; /grants lists it and takes it back."
-)
-Style = Literal["plain", "yes", "no", "danger"]
-PROOF = (
-    "This needs a proof that you are there: “sayso code” prints a one-time code. Reply to this message with the code, "
-    "or send"
-)
-NOT_WHOLE = "This is too long to be shown here as a whole, so it cannot be approved here."
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +67,8 @@ def request_view(request: Request, card: Card, run: Run | None, sight: Sight) ->
         return _open(request, card, sight, state)
     rows: tuple[tuple[Button, ...], ...] = ()
     if request.state == "withdrawn":
-        resume = _button("Resume", request.id, "resume", "yes")
-        rows = _sure(request.id) if card.asking else ((resume, _button("Cancel task", request.id, "cancel", "danger")),)
+        resume = button("Resume", request.id, "resume", "yes")
+        rows = _sure(request.id) if card.asking else ((resume, button("Cancel task", request.id, "cancel", "danger")),)
     blocks = [Block(kind="title", text=_title(request)), *_closed_subject(request), Block(kind="state", text=state)]
     return View(blocks=tuple(blocks), rows=rows, of=request.id, tone=_tone(request))
 
@@ -142,11 +132,11 @@ def _open(request: Request, card: Card, sight: Sight, state: str) -> View:
 
 
 def _stops(request: Request) -> tuple[tuple[Button, ...], ...]:
-    return ((_button("Pause task", request.id, "abort"), _button("Cancel task", request.id, "cancel", "danger")),)
+    return ((button("Pause task", request.id, "abort"), button("Cancel task", request.id, "cancel", "danger")),)
 
 
 def _sure(id: str) -> tuple[tuple[Button, ...], ...]:
-    return ((_button("Yes, cancel the task", id, "sure", "danger"), _button("Keep it", id, "keep")),)
+    return ((button("Yes, cancel the task", id, "sure", "danger"), button("Keep it", id, "keep")),)
 
 
 def subject_text(subject: Subject) -> str:
@@ -164,7 +154,7 @@ def subject_text(subject: Subject) -> str:
 def _field(request: Request, field: AnyField, index: int, card: Card, sight: Sight) -> View:
     match field:
         case ConfirmField():
-            return _confirm(request, field, index, sight)
+            return confirm_view(request, field, index, sight)
         case ChoiceField():
             return _choice(request, field, index, card, sight)
         case TextField():
@@ -173,48 +163,6 @@ def _field(request: Request, field: AnyField, index: int, card: Card, sight: Sig
             return _secret(request, sight)
         case FileField():
             return file_view(request, field, sight)
-
-
-def _confirm(request: Request, field: ConfirmField, index: int, sight: Sight) -> View:
-    blocks: list[Block] = []
-    restricted = request.question.restricted
-    allowed = sight.whole and not restricted
-    if not sight.whole:
-        blocks.append(Block(kind="state", text=f"{NOT_WHOLE} {_pointer(sight)}"))
-    elif restricted:
-        blocks.append(Block(kind="state", text=f"{PROOF} /approve {request.id} code"))
-    if allowed and any(option.effect in ("allow_run", "allow_always") for option in field.options):
-        blocks.append(Block(kind="small", text=SCOPE))
-    if not sight.limits.form_max:
-        blocks.append(Block(kind="small", text=f"To say no with a reason: /deny {request.id} reason"))
-    order = {"allow_once": 0, "deny": 1, "allow_run": 2, "allow_always": 3}
-    numbered = sorted(enumerate(field.options), key=lambda one: order[one[1].effect or "deny"])
-    buttons = [
-        _button(
-            clip(visible(option.label, prose=True), sight.limits.label_max),
-            request.id,
-            "option",
-            "no" if option.effect == "deny" else "yes" if option.effect == "allow_once" else "plain",
-            field=index,
-            number=number,
-        )
-        for number, option in numbered
-        if allowed or option.effect == "deny"
-    ]
-    if sight.limits.form_max:
-        buttons.insert(2 if allowed else 1, _button("Deny with a reason…", request.id, "reason"))
-    link = _link_row(sight) if not allowed else ()
-    return View(blocks=tuple(blocks), rows=(*in_rows(buttons, sight.limits, 3 if sight.limits.form_max else 2), *link))
-
-
-def _pointer(sight: Sight) -> str:
-    return "Open it on the dashboard." if sight.link else "It stands on the dashboard, under pending."
-
-
-def _link_row(sight: Sight) -> tuple[tuple[Button, ...], ...]:
-    if sight.link is None or not sight.limits.links:
-        return ()
-    return ((Button(label="Open on the dashboard", url=sight.link),),)
 
 
 def _choice(request: Request, field: ChoiceField, index: int, card: Card, sight: Sight) -> View:
@@ -229,10 +177,12 @@ def _choice(request: Request, field: ChoiceField, index: int, card: Card, sight:
     given = request.given.get(field.id)
     picked = given.value if given is not None and isinstance(given.value, list) else []
     first = page * page_size
-    shown = list(enumerate(field.options))[first : first + page_size]
+    shown = offered(request, field, sight)[first : first + page_size]
     most = min(sight.limits.label_max - 5 if as_menu else SHORT, sight.limits.label_max)
     long = any((option.description and not as_menu) or len(option.label) > most for option in field.options)
     blocks = [Block(kind="text", text=visible(field.label, prose=True))] if field.label else []
+    missing = len(offered(request, field, sight)) < len(field.options)
+    blocks += [cut(sight)] if missing else []
     if long or _alike(field.options, most) or pages > 1:
         lines = [_line(number, option) for number, option in shown]
         blocks.append(Block(kind="text", text="\n".join(lines)))
@@ -241,18 +191,20 @@ def _choice(request: Request, field: ChoiceField, index: int, card: Card, sight:
         mark = "☑ " if option.id in picked else "☐ " if field.multiple else ""
         label = f"{mark}{number + 1}. {option.label}" if long or pages > 1 else f"{mark}{option.label}"
         label = clip(visible(label.replace("\n", " "), prose=True), sight.limits.label_max)
-        buttons.append(_button(label, request.id, "option", field=index, number=number))
+        buttons.append(button(label, request.id, "option", field=index, number=number))
     rows = list(in_rows(buttons, sight.limits, 1 if any(len(b.label) > 12 for b in buttons) else 4))
     if pages > 1:
         rows.append(_turns(request, page, pages))
     if field.multiple and len(request.question.fields) == 1:
-        rows.append((_button(f"Done ({len(picked)})", request.id, "done", "yes"),))
+        rows.append((button(f"Done ({len(picked)})", request.id, "done", "yes"),))
     if field.allow_other:
         blocks.append(Block(kind="small", text=_how(sight, "Or write your own answer")))
     elif pages > 1:
         blocks.append(Block(kind="small", text=_how(sight, "Pick by a button or write the number")))
     if field.allow_other:
         rows += text_button(request, field, sight.limits)
+    if missing:
+        rows += link_row(sight)
     return View(
         blocks=tuple(blocks),
         menus=(menu(request, index, page, sight.limits, picked),) if as_menu else (),
@@ -273,8 +225,8 @@ def _line(number: int, option: Option) -> str:
 
 
 def _turns(request: Request, page: int, pages: int) -> tuple[Button, ...]:
-    back = [_button(f"← {page}/{pages}", request.id, "turn", number=page - 1)] if page else []
-    on = [_button(f"{page + 2}/{pages} →", request.id, "turn", number=page + 1)] if page + 1 < pages else []
+    back = [button(f"← {page}/{pages}", request.id, "turn", number=page - 1)] if page else []
+    on = [button(f"{page + 2}/{pages} →", request.id, "turn", number=page + 1)] if page + 1 < pages else []
     return (*back, *on)
 
 
@@ -298,7 +250,7 @@ def _secret(request: Request, sight: Sight) -> View:
         return View(blocks=(Block(kind="state", text=words),))
     if (sight.link is None or not sight.limits.links) and sight.limits.form_max:
         words = f"Give the secret “{name}” by the button. Do not write it here."
-        give = _button("Enter it here…", request.id, "give", "yes")
+        give = button("Enter it here…", request.id, "give", "yes")
         return View(blocks=(Block(kind="state", text=words),), rows=((give,),))
     if sight.written and is_only_secret(request):
         words = f"Write the secret “{name}” as your next message: it is taken sealed, and deleted here at once."
@@ -314,13 +266,13 @@ def _secret(request: Request, sight: Sight) -> View:
 def _form(request: Request, card: Card, sight: Sight) -> View:
     """One field at a time; the page after the last one is the summary."""
     fields = request.question.fields
+    forms = form_buttons(request, sight.limits) if sight.whole or not says_yes(request) else ()
     page = min(card.page, len(fields))
-    back = [_button("← Back", request.id, "back")] if page else []
+    back = [button("← Back", request.id, "back")] if page else []
     if page == len(fields):
         lines = [f"{visible(field.label or field.id, prose=True)}: {_given(request, field)}" for field in fields]
-        submit = _button("Submit", request.id, "done", "yes")
-        again = form_buttons(request, sight.limits)
-        return View(blocks=(Block(kind="text", text="\n".join(lines)),), rows=(*again, (*back, submit)))
+        submit = button("Submit", request.id, "done", "yes")
+        return View(blocks=(Block(kind="text", text="\n".join(lines)),), rows=(*forms, (*back, submit)))
     field = fields[page]
     drawn = _field(request, field, page, card, sight)
     head = f"{page + 1} of {len(fields)}: {visible(field.label or field.id, prose=True)}"
@@ -329,22 +281,12 @@ def _form(request: Request, card: Card, sight: Sight) -> View:
         blocks.append(Block(kind="small", text=f"So far: {_given(request, field)}"))
     required = isinstance(field, ConfirmField | SecretField) or field.required
     label = "Next →" if field.id in request.given or not required else "Later →"
-    steps = (*back, _button(label, request.id, "skip"))
+    steps = (*back, button(label, request.id, "skip"))
     rest = tuple(block for block in drawn.blocks if block.text != visible(field.label, prose=True))
-    rows = (*form_buttons(request, sight.limits), *drawn.rows, steps)
+    rows = (*forms, *drawn.rows, steps)
     return View(blocks=(*blocks, *rest), menus=drawn.menus, rows=rows, prompt=drawn.prompt)
 
 
 def _given(request: Request, field: AnyField) -> str:
     given = request.given.get(field.id)
     return clip(said(field, given.value), 200) if given is not None else "—"
-
-
-def in_rows(buttons: list[Button], limits: Limits, most: int) -> tuple[tuple[Button, ...], ...]:
-    """Lay buttons out in rows."""
-    size = max(1, min(most, limits.row_buttons))
-    return tuple(tuple(buttons[i : i + size]) for i in range(0, len(buttons), size))
-
-
-def _button(label: str, id: str, verb: Verb, style: Style = "plain", *, field: int = 0, number: int = 0) -> Button:
-    return Button(label=label, payload=payload(id, verb, field=field, number=number), style=style)

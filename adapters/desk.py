@@ -36,7 +36,7 @@ from core.life.pressed import Pressed
 from core.life.result import Answered, Kept, Result, Sent, Told
 from core.model import Person
 from core.overheard import Line
-from core.press import FORMS, Press, read
+from core.press import FORMS, read
 from core.presses import Presses
 from core.trace import emit
 
@@ -285,7 +285,7 @@ class Desk:
             event = Pressed(press, who, at.origin, self._platform.prefix, key, message)
             result = await self._presses.pressed(event)
             if isinstance(result, Told) and press.verb in (*FORMS, "pick"):
-                return await self._form(press, who, key, values)
+                return await self._form(event, key, values)
         except StoreError as lost:
             _log.warning("a press on %s was not stored: %s", press.id, lost)
             return NOT_STORED
@@ -294,14 +294,14 @@ class Desk:
         emit("press.answered", of=press.id, verb=press.verb, refused=isinstance(result, Refusal))
         return pressed(result, press.verb, self._platform.limits.notice_max)
 
-    async def _form(self, press: Press, person: Person, key: str, values: Filled | None) -> Notice:
+    async def _form(self, e: Pressed, key: str, values: Filled | None) -> Notice:
         """Open a form, or take in what was filled in."""
         if not self._platform.limits.form_max:
             return Notice(text="Write your answer as a reply to the card.")
         if values is not None:
-            stored = await handed(self._files, (id for given in values.values() for id in given), person)
-            return await self._forms.fill(Filling(press, values, person, self._platform.prefix, key, stored))
-        form = await self._forms.form(press)
+            stored = await handed(self._files, (id for given in values.values() for id in given), e.person)
+            return await self._forms.fill(Filling(e.press, values, e.person, e.via, key, e.place, stored))
+        form = await self._forms.form(e.press)
         return refused(form) if isinstance(form, Refusal) else Notice(text="", form=form)
 
     async def _answer(self, place: str, said: Result | Refusal, person: Person) -> Notice | None:

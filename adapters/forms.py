@@ -228,13 +228,14 @@ def _ids(field: ConfirmField | ChoiceField, values: Sequence[str]) -> list[Json]
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A person filled in what a press had opened. via: the surface, as `dc`. files: what is stored of those in it."""
+    """A person filled in what a press had opened at a place. via: the surface, as `dc`. files: those in it, as stored."""
 
     press: Press
     values: Filled
     person: Person
     via: str
     key: str
+    place: str
     files: Mapping[str, Handed] = dataclasses.field(default_factory=dict[str, Handed])
 
 
@@ -338,4 +339,5 @@ class Forms:
         self, e: Filling, sent: Accepted | Declined, part: str = "", *, submit: bool = True
     ) -> Answered | Refusal:
         key = f"{e.key}.{part}" if part else e.key
-        return await self._broker.answer(Reply(e.press.id, sent, e.person, e.via, key, submit=submit, files=e.files))
+        answer = Reply(e.press.id, sent, e.person, e.via, key, submit=submit, files=e.files, place=e.place)
+        return await self._broker.answer(answer)

@@ -44,12 +44,13 @@ class Writing:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A card as it should look now, and the revision that this is."""
+    """A card as it should look now, and the revision that this is. whole: all of the question can be read on it."""
 
     view: View
     rev: int
     turned: int
     fitted: Fitted
+    whole: bool | None = None
 
 
 class Showing:
@@ -92,29 +93,42 @@ class Showing:
     # ── showing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def show(self, of: str, place: str) -> float | None:
-        """Show a request that is open, as a new message."""
-        begun = await self._broker.cards.show(Show(of, "request", place, self._serves))
-        return await self._send(begun)
+        """Show a request that is open, as a new message; whether all of it can be read there is stored before that."""
+        request = await self._request(of)
+        drawn = await self._first(request, place) if request is not None and request.state == "open" else None
+        whole = drawn.whole if drawn is not None else None
+        begun = await self._broker.cards.show(Show(of, "request", place, self._serves, whole))
+        return await self._send(begun, drawn)
+
+    async def _first(self, request: Request, place: str) -> Drawn:
+        """Draw a request before there is a card of it at the place, or as the one that is there is turned."""
+        known = request.cards.get(place)
+        card = await self._broker.cards.card(known) if known is not None else None
+        at = request.conversation
+        none = Card(id="", of=request.id, kind="request", conversation=at, place=place, state="sending", since_ms=0)
+        return await self._draw_request(request, card or none)
 
     async def show_status(self, run: str, place: str) -> float | None:
         """Show the status of a run, as a new message."""
         begun = await self._broker.cards.show(Show(run, "status", place))
         return await self._send(begun)
 
-    async def _send(self, begun: Begun | Refusal) -> float | None:
+    async def _send(self, begun: Begun | Refusal, drawn: Drawn | None = None) -> float | None:
         card = await self._broker.cards.card(begun.card) if isinstance(begun, Begun) and begun.card else None
         if card is None:
             return None
-        drawn = await self._draw(card)
+        if drawn is None or drawn.turned != card.turned:
+            drawn = await self._draw(card)
         outcome = await self._post(card, drawn)
         if not isinstance(outcome, Sent):
             return await self._failed(card, outcome)
         self._tries.pop(card.id, None)
         self._remember(card, outcome.message, drawn.view)
+        place, message = outcome.instead or (card.place, outcome.message)
         if card.kind == "request":
-            place, message = outcome.instead or (card.place, outcome.message)
             await self._broker.cards.point(Point(place, message, card.of, card.conversation))
-        await self._broker.cards.ledger(Ledger(card.id, outcome.message, drawn.rev, drawn.turned))
+        instead = place if outcome.instead is not None else None
+        await self._broker.cards.ledger(Ledger(card.id, outcome.message, drawn.rev, drawn.turned, instead))
         emit("card.shown", card=card.id, of=card.of, place=card.place, attempt=card.attempt)
         return None
 
@@ -157,7 +171,7 @@ class Showing:
             return await self._failed(card, worst)
         self._tries.pop(card.id, None)
         if owed or (drawn.rev, drawn.turned) != card.shown:
-            await self._broker.cards.edited(Edited(card.id, drawn.rev, drawn.turned))
+            await self._broker.cards.edited(Edited(card.id, drawn.rev, drawn.turned, drawn.whole))
         emit("card.edited", card=card.id, of=card.of, place=card.place, rev=drawn.rev)
         return None
 
@@ -234,12 +248,11 @@ class Showing:
         run = await self._broker.peek(request.run)
         view = request_view(whole, card, run, sight)
         fitted = fit(view, limits, measure) if request.state == "open" else None
-        if fitted is None:
-            fitted = Fitted((squeezed(view, limits, measure),))
-        elif not fitted.whole:
-            view = request_view(whole, card, run, replace(sight, whole=False))
-            fitted = Fitted((squeezed(view, limits, measure),))
-        return Drawn(view, request.rev, card.turned, fitted)
+        if fitted is not None and not fitted.whole:
+            sight = replace(sight, whole=False)
+            view, fitted = request_view(whole, card, run, sight), None
+        shown = fitted or Fitted((squeezed(view, limits, measure),))
+        return Drawn(view, request.rev, card.turned, shown, sight.whole)
 
     async def _sight(self, request: Request, card: Card) -> Sight:
         private = self._is_private(self._sending.at(card.place))

@@ -7,7 +7,7 @@ paused. It knows no platform.
 
 from __future__ import annotations
 
-from adapters.cards import in_rows
+from adapters.buttons import in_rows
 from adapters.outcomes import CAUSES, STATES, Notice
 from adapters.platform import Block, Button, Limits, Tone, View
 from adapters.text import clip

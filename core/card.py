@@ -17,7 +17,9 @@ class Card(Value):
     place: the origin where it is shown. messages: the platform's ids of the messages that carry it, newest last; an
     unclear send, or a press on a message nobody remembers, adds one. attempt: of the send that is under way. page,
     asking: how this showing is turned (pages of options, a form's field, "sure?"). turned: rises with each such turn.
-    shown: the revision and the turn last shown. final: what it shows will not change any more.
+    shown: the revision and the turn last shown. whole: all of the question can be read there, None if nobody knows yet.
+    instead: the place where it stands, when the platform put it elsewhere. final: what it shows will not change any
+    more.
     """
 
     id: str
@@ -32,6 +34,8 @@ class Card(Value):
     turned: int = 0
     page: int = 0
     asking: bool = False
+    whole: bool | None = None
+    instead: str | None = None
     final: bool = False
     reason: str | None = None
     since_ms: int

@@ -192,9 +192,10 @@ class People:
         for identity, other in await self._shelf.listing("identity"):
             if other == id:
                 await self._shelf.drop("identity", identity)
+        known = {one.person.id for one in await self.all()}  # others may be half removed, too
         for group in await self.groups():
             if id in group.people:
-                await self.bind(group.place, (one for one in group.people if one != id))
+                await self.bind(group.place, (one for one in group.people if one in known))
         await end_runs(self._broker, person)
         await self._shelf.drop("person", id)  # last, so that what was interrupted can be said again
         return person

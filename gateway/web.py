@@ -19,12 +19,15 @@ from adapters.web.hooks import Called
 from adapters.web.hub import Hub
 from adapters.web.lists import Lists
 from adapters.web.markdown import render
+from adapters.web.people import signed_out
 from adapters.web.state import Options, Web
 from core.audit import Audit
 from core.broker import Broker
+from core.errors import StoreError
 from core.files import FileStore
 from core.inbox import Inbox
 from core.lease import Lease
+from core.removals import finish_removals
 from core.sweeper import Sweeper
 from gateway import agents, health, logging, opening, wiring
 from gateway.cannot_start import CannotStart
@@ -38,6 +41,7 @@ BACKLOG = 4_096
 LONGEST_FRAME = 65_536
 GRACE = 3
 HOUR = 3_600.0
+MINUTE = 60.0
 OURS = frozenset({"", "v1", "page", "login", "invite", "secret", "health", "ready", "metrics", "favicon.ico"})
 """first parts of paths that are routes already"""
 _log = getLogger("sayso.web")
@@ -143,9 +147,10 @@ async def serve(settings: Settings, broker: Broker, stop: asyncio.Event, started
             banner = group.create_task(Banner(web.hub).watch(), name="freezes told to open pages")
             tidying = group.create_task(_tidy(web.files), name="files that were kept long enough")
             auditing = group.create_task(keep_audit(Audit(broker), settings), name="audit that was kept long enough")
+            parting = group.create_task(_part(web, broker), name="removals that were interrupted")
             ending = group.create_task(_end(stop, server, web.hub), name="end of the web server")
             await server.serve([listening])
-            for task in (lists, banner, tidying, auditing, ending):
+            for task in (lists, banner, tidying, auditing, parting, ending):
                 task.cancel()
     finally:
         listening.close()
@@ -161,6 +166,18 @@ async def _tidy(files: FileStore) -> None:
         else:
             _log.log(INFO if gone else DEBUG, "removed %d old files", gone)
         await asyncio.sleep(HOUR)
+
+
+async def _part(web: Web, broker: Broker) -> None:
+    """Finish removals that were interrupted, now and every minute."""
+    while True:
+        try:
+            for gone in await finish_removals(broker, web.people):
+                await signed_out(web, gone, tokens=True)
+                _log.info("the removal of %s was finished", gone.id)
+        except StoreError as lost:
+            _log.warning("interrupted removals wait: %s", lost)
+        await asyncio.sleep(MINUTE)
 
 
 async def _end(stop: asyncio.Event, server: Server, hub: Hub) -> None:

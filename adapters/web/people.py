@@ -198,7 +198,7 @@ async def remove(id: str, web: Parts, who: Owner) -> Ended:
     person = await web.people.by(who.person, where(who)).remove(id)
     if isinstance(person, Refusal):
         raise unknown("person") if person.code == "unknown" else refused(person)
-    return Ended(sessions=await _out(web, person, tokens=True))
+    return Ended(sessions=await signed_out(web, person, tokens=True))
 
 
 @router.post("/people/{id}/sign-out", summary="Sign somebody out everywhere")
@@ -207,10 +207,11 @@ async def sign_out(id: str, web: Parts, who: Owner) -> Ended:
     person = await web.people.person(id)
     if person is None:
         raise unknown("person")
-    return Ended(sessions=await _out(web, person, tokens=False))
+    return Ended(sessions=await signed_out(web, person, tokens=False))
 
 
-async def _out(web: Web, person: Person, *, tokens: bool) -> int:
+async def signed_out(web: Web, person: Person, *, tokens: bool) -> int:
+    """End every browser session of somebody, and take their tokens back; returns how many sessions ended."""
     ended = await web.accounts.sign_out_everywhere(person)
     for token in await web.accounts.tokens(person) if tokens else ():
         await web.accounts.revoke(person, token.id)

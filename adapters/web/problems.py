@@ -38,6 +38,7 @@ STATUS: Final[Mapping[Code, int]] = {
     "waiting": 409,
     "answered": 409,
     "not_approved": 409,
+    "not_whole": 409,
     "steered": 409,
     "not_allowed": 403,
     "scope": 403,

@@ -28,31 +28,40 @@ GONE = Refusal("gone", "this card is gone")
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A front end is about to show a request, or a run's status, at a place. by: what it serves, for requests."""
+    """A front end is about to show a request, or a run's status, at a place. by: what it serves, for requests.
+
+    whole: all of the question can be read there.
+    """
 
     of: str
     kind: Literal["request", "status"]
     place: str
     by: Serves | None = None
+    whole: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A card stands on its platform. message: the platform's id; rev, turned: the revision that it shows."""
+    """A card stands on its platform. message: the platform's id; rev, turned: the revision that it shows.
+
+    instead: the place where it stands, when that is not the one it was sent to.
+    """
 
     card: str
     message: str
     rev: int
     turned: int = 0
+    instead: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A card was edited (or found to be right already)."""
+    """A card was edited (or found to be right already). whole: all of the question can be read there."""
 
     card: str
     rev: int
     turned: int = 0
+    whole: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +125,7 @@ def show(d: Draft, e: Show) -> Showing | Refusal:
     if request is None or request.state != "open" or over or (known is None and e.place not in places(request)):
         d.want(Settle("unshown", f"{e.of} {e.place}", of=prefix(e.place)))
         return Showing(card=None)
-    made = _begin(d, card, _fresh(d, e.of, "request", e.place, request.conversation))
+    made = _begin(d, card, _fresh(d, e.of, "request", e.place, request.conversation), e.whole)
     if known != made.id:
         d.save_request(request, cards={**request.cards, e.place: made.id})
     d.want(Owe("unshown", f"{e.of} {e.place}", d.now + RETRY_MS, of=prefix(e.place)))
@@ -131,7 +140,7 @@ def _show_status(d: Draft, e: Show) -> Showing | Refusal:
         if not over:
             d.want(Settle("debt", f"run:{e.of}", of=prefix(e.place)))
         return Showing(card=None)
-    made = _begin(d, card, _fresh(d, run.root, "status", e.place, run.conversation))
+    made = _begin(d, card, _fresh(d, run.root, "status", e.place, run.conversation), None)
     if run.card != made.id:
         d.save_run(run, card=made.id)
     d.want(Owe("debt", f"run:{run.id}", d.now + RETRY_MS, of=prefix(e.place)))
@@ -144,9 +153,10 @@ def _fresh(d: Draft, of: str, kind: Literal["request", "status"], place: str, co
     )
 
 
-def _begin(d: Draft, known: Card | None, made: Card) -> Card:
+def _begin(d: Draft, known: Card | None, made: Card, whole: bool | None) -> Card:
     if known is not None:
         made = known.changed(state="sending", attempt=known.attempt + 1, since_ms=d.now)
+    made = made.changed(whole=whole)
     d.put(("card", made.id), made)
     return made
 
@@ -174,7 +184,7 @@ def ledger(d: Draft, e: Ledger) -> Kept | Refusal:
     if card is None:
         return GONE
     messages = card.messages if e.message in card.messages else (*card.messages, e.message)
-    made = card.changed(state="shown", messages=messages, reason=None)
+    made = card.changed(state="shown", messages=messages, reason=None, instead=e.instead)
     d.want(Settle("unshown", f"{card.of} {card.place}", of=prefix(card.place)))
     if len(messages) > 1:
         made = made.changed(turned=card.turned + 1)  # the older ones may show something older
@@ -192,7 +202,8 @@ def edited(d: Draft, e: Edited) -> Kept | Refusal:
     card = d.card(e.card)
     if card is None:
         return GONE
-    _owe(d, card.changed(state="shown", reason=None), (e.rev, e.turned))
+    whole = card.whole if e.whole is None else e.whole
+    _owe(d, card.changed(state="shown", reason=None, whole=whole), (e.rev, e.turned))
     return Kept()
 
 

@@ -77,9 +77,9 @@ def command(
         if refused is not None:
             return refused
         if name == "resume":
-            return resume(d, Resume(run, e.person, via=e.origin.split("-", 1)[0]))
+            return resume(d, Resume(run, e.person, via=e.via))
         urgent = _is_repeat(d.run_now(run), name)
-        return stop(d, Stop(run, CAUSES[name], e.person, urgent=urgent, via=e.origin.split("-", 1)[0]))
+        return stop(d, Stop(run, CAUSES[name], e.person, urgent=urgent, via=e.via))
     if name in ON_ALL and (refused := lacks(e, "run")) is not None:
         return refused
     return Told(command=name, argument=rest, conversation=place)
@@ -127,7 +127,7 @@ def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped |
         return request
     if request.origin.startswith("cli-") and request.origin != e.origin:
         return UNKNOWN
-    via = e.origin.split("-", 1)[0]
+    via = e.via
     if request.state == "settled" and (name == "abort" or not request.question.fields):
         return reply(d, Reply(id, Declined(), e.person, via))
     if name == "abort":
@@ -136,11 +136,12 @@ def _on_request(d: Draft, e: Said, name: str, rest: str) -> Answered | Stopped |
         return reply(d, Reply(id, Declined(reason=text or None), e.person, via))
     if name == "answer":
         answer = text_answer(request, text, e.attachments)
-        return answer if isinstance(answer, Refusal) else reply(d, Reply(id, answer, e.person, via, files=e.files))
+        return answer if isinstance(answer, Refusal) else reply(d, e.answering(id, answer))
     field = next((field for field in request.question.fields if isinstance(field, ConfirmField)), None)
     option = next((o for o in field.options if o.effect == "allow_once"), None) if field is not None else None
     if field is None or option is None:
         return Refusal(
             "invalid", "this question is not an approval: use /answer", {"field": "command", "rule": "approve"}
         )
-    return reply(d, Reply(id, Accepted(values={field.id: option.id}), e.person, via, proof="proof" in e.rights))
+    yes = Accepted(values={field.id: option.id})
+    return reply(d, e.answering(id, yes, proof="proof" in e.rights))

@@ -228,6 +228,7 @@ Code = Literal[
     "waiting",
     "answered",
     "not_approved",
+    "not_whole",
     "steered",
     "not_allowed",
     "scope",

@@ -48,6 +48,21 @@ class Said:
     files: Mapping[str, Handed] = field(default_factory=dict[str, Handed])
     heard: tuple[Line, ...] = ()
 
+    @property
+    def via(self) -> str:
+        """The surface where it was said: a conversation of another one can be open on the dashboard, too."""
+        return "chat" if self.conversation is not None else self.origin.split("-", 1)[0]
+
+    @property
+    def seen_at(self) -> str | None:
+        """The place whose cards this person sees; None on the dashboard, which shows everything itself."""
+        return None if self.via == "chat" else self.origin
+
+    def answering(self, request: str, answer: Accepted | Declined, *, proof: bool = False) -> Reply:
+        """Make an answer of these words."""
+        here, files = self.seen_at, self.files
+        return Reply(request, answer, self.person, self.via, proof=proof, files=files, place=here, typed=True)
+
 
 @dataclass(frozen=True, slots=True)
 class Reset:
@@ -94,7 +109,8 @@ class Reply:
 
     proof: the person has proved to be present, as restricted requests ask besides. sealed: handle → sealed text of the
     secrets that come with it; only these handles count as values of secret fields. files: what is stored of the files
-    that it names, by id; only those that the person may use.
+    that it names, by id; only those that the person may use. place: where the card is that the person answers from,
+    None on the dashboard; typed: by words, with no button of the card.
     """
 
     request: str
@@ -104,6 +120,8 @@ class Reply:
     key: str | None = None
     submit: bool = True
     proof: bool = False
+    place: str | None = None
+    typed: bool = False
     sealed: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     files: Mapping[str, Handed] = field(default_factory=dict[str, Handed])
 

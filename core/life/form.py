@@ -23,13 +23,17 @@ from core.question import Accepted, ChoiceField, Handed, Request
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """A person wrote the value of the field that the form's card shows at a place, or sent the files for it."""
+    """A person wrote the value of the field that the form's card shows at a place, or sent the files for it.
+
+    seen_at: see `Said`.
+    """
 
     request: str
     text: str
     person: Person
     via: str
     place: str
+    seen_at: str | None = None
     key: str | None = None
     attachments: tuple[str, ...] = ()
     files: Mapping[str, Handed] = field(default_factory=dict[str, Handed])
@@ -46,7 +50,7 @@ def fill(d: Draft, e: Fill) -> Answered | Refusal:
     value = field_answer(request, request.question.fields[page], e.text, e.attachments)
     if isinstance(value, Refusal):
         return value
-    sent = Reply(request.id, Accepted(), e.person, e.via, e.key, files=e.files)
+    sent = Reply(request.id, Accepted(), e.person, e.via, e.key, files=e.files, place=e.seen_at, typed=True)
     return give(d, request, page, value, sent, e.place)
 
 

@@ -6,7 +6,7 @@ is not theirs, and nothing changes. Source: DESIGN sections 6 and 8, C01, C06, C
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.life.access import may_act, may_answer, may_see
 from core.life.again import resume
@@ -88,13 +88,13 @@ def turned_status(d: Draft, e: Pressed) -> Kept | Refusal:
 
 
 def _answer(d: Draft, e: Pressed, request: Request) -> Answered | Refusal:
-    plain = Reply(request.id, Accepted(), e.person, e.via, e.key)
+    plain = Reply(request.id, Accepted(), e.person, e.via, e.key, place=e.place)
     if e.press.verb == "deny" or request.state != "open" or not request.question.fields:
         sent = Declined() if e.press.verb == "deny" else _same(request, e)
-        return reply(d, Reply(request.id, sent, e.person, e.via, e.key))
+        return reply(d, replace(plain, answer=sent))
     if e.press.verb == "done":
         empty: dict[str, Json] = {f.id: [] for f in request.question.fields if _may_be_empty(f, request)}
-        return reply(d, Reply(request.id, Accepted(values=empty), e.person, e.via, e.key))
+        return reply(d, replace(plain, answer=Accepted(values=empty)))
     field, option = _option(request, e)
     if field is None or option is None:
         return NO_OPTION
@@ -102,15 +102,15 @@ def _answer(d: Draft, e: Pressed, request: Request) -> Answered | Refusal:
         picked = toggled(request, field, option.id)
         if isinstance(picked, Refusal):
             return picked
-        return reply(d, Reply(request.id, Accepted(values={field.id: picked}), e.person, e.via, e.key, submit=False))
+        return reply(d, replace(plain, answer=Accepted(values={field.id: picked}), submit=False))
     if len(request.question.fields) > 1:
         page = page_of(d, request, e.place)
         if page == len(request.question.fields) or request.question.fields[page].id != field.id:
             page = request.question.fields.index(field)
         return give(d, request, page, option.id, plain, e.place)
     if isinstance(field, ConfirmField) and option.effect == "deny":
-        return reply(d, Reply(request.id, Declined(), e.person, e.via, e.key))
-    return reply(d, Reply(request.id, Accepted(values={field.id: option.id}), e.person, e.via, e.key))
+        return reply(d, replace(plain, answer=Declined()))
+    return reply(d, replace(plain, answer=Accepted(values={field.id: option.id})))
 
 
 def _may_be_empty(field: object, request: Request) -> bool:

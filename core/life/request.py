@@ -31,6 +31,7 @@ from core.life.run import let_go, stop, without
 from core.life.sealing import handle_of, seal
 from core.life.standing import others, partly, standing
 from core.life.start import LONG, deliver
+from core.life.whole import unread
 from core.model import Conversation, Json, Run, digest
 from core.question import (
     Accepted,
@@ -203,6 +204,8 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
         if d.now >= request.deadline_ms:
             return Refusal("expired", "nobody answered in time, the question is closed", {"outcome": "expired"})
         d.hold(until_ms=request.deadline_ms - 1)
+    if (cut := unread(d, e, request)) is not None:
+        return cut
     if isinstance(e.answer, Accepted) and not e.submit:
         return partly(d, e, request, run)
     given = {name: one.value for name, one in request.given.items()}

@@ -162,7 +162,7 @@ def _secret(d: Draft, e: Said, id: str) -> Answered | Refusal:
         return Refusal("secret", NOT_KEPT)
     value: Json = {"secret": next(iter(e.sealed), "")}
     answer = Accepted(values={request.question.fields[0].id: value})
-    told = reply(d, Reply(id, answer, e.person, _via(e), None, sealed=e.sealed))
+    told = reply(d, Reply(id, answer, e.person, e.via, None, sealed=e.sealed))
     if isinstance(told, Answered):
         remember_said(d, e.key, e.person, told)
         settled = d.request(id)
@@ -197,11 +197,11 @@ def _to_card(d: Draft, e: Said, id: str) -> Answered | Refusal:
     if isinstance(answer, Refusal) and request.state == "open":
         return _unkept(request) if answer.code == "secret" else answer
     sent = word_answer(request, text) if isinstance(answer, Refusal) else answer
-    return reply(d, Reply(id, sent, e.person, _via(e), None, proof=proof, files=e.files))
+    return reply(d, e.answering(id, sent, proof=proof))
 
 
 def _fill(d: Draft, e: Said, request: Request) -> Answered | Refusal:
-    return fill(d, Fill(request.id, e.text, e.person, _via(e), e.origin, e.key, e.attachments, e.files))
+    return fill(d, Fill(request.id, e.text, e.person, e.via, e.origin, e.seen_at, e.key, e.attachments, e.files))
 
 
 def _proved(e: Said, request: Request) -> tuple[str, bool]:
@@ -224,8 +224,7 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
     fitting = [one for one in found if _only(one, kind)]
     if len(fitting) == 1:
         answer = text_answer(fitting[0], e.text, e.attachments)
-        sent = answer if isinstance(answer, Refusal) else Reply(fitting[0].id, answer, e.person, _via(e), files=e.files)
-        return sent if isinstance(sent, Refusal) else reply(d, sent)
+        return answer if isinstance(answer, Refusal) else reply(d, e.answering(fitting[0].id, answer))
     if len(found) > 1:
         lines = [f"{n}. {r.question.title or 'question'} (/answer {r.id} …)" for n, r in enumerate(found, 1)]
         return Refusal(
@@ -233,9 +232,7 @@ def _to_open(d: Draft, e: Said, conversation: Conversation) -> Answered | Refusa
         )
     text, proof = _proved(e, found[0])
     answer = text_answer(found[0], text, e.attachments)
-    if isinstance(answer, Refusal):
-        return answer
-    return reply(d, Reply(found[0].id, answer, e.person, _via(e), None, proof=proof))
+    return answer if isinstance(answer, Refusal) else reply(d, e.answering(found[0].id, answer, proof=proof))
 
 
 def _only(request: Request, kind: str) -> bool:
@@ -259,7 +256,7 @@ def _to_run(d: Draft, e: Said, conversation: Conversation, id: str) -> Result | 
         return refused
     if e.text.strip():
         _keep_steer(d, e, run)
-    resumed = resume(d, Resume(run.id, e.person, via=e.origin.split("-", 1)[0]))
+    resumed = resume(d, Resume(run.id, e.person, via=e.via))
     if isinstance(resumed, Resumed):
         return Sent(conversation=conversation.id, run=resumed.run, resumed=True)
     return resumed
@@ -311,7 +308,3 @@ def forestall(d: Draft, e: Forestall) -> Forestalled | Sent | Refusal:
     if before is None:
         remember_said(d, e.start_key, e.person, FORESTALLED)
     return Forestalled()
-
-
-def _via(e: Said) -> str:
-    return e.origin.split("-", 1)[0]

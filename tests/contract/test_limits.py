@@ -180,16 +180,31 @@ async def test_the_whole_subject_is_shown_or_there_is_no_approve(made: Bench) ->
 
 @proves("C58", "kit", "telegram")
 async def test_what_cannot_be_shown_whole_cannot_be_approved(made: Bench) -> None:
-    """A command of ten messages and more: a file where there are files, else the dashboard; Deny stays."""
+    """A command of ten messages and more: a file where there are files, else the dashboard; Deny stays.
+
+    What no button says, no words say either: they are told where it stands as a whole.
+    """
     await asked(made, command="x" * max(100_000, 10 * made.chats[0].limits.text_max))
     card = await made.card("May I?")
     files = [one for one in made.chats[0].at(HOME) if one.file is not None]
     assert bool(files) is ("Approve" in card.labels)
     assert "Deny" in card.labels
+    request = (await made.pending())[0].id
     if files:
         assert (files[0].file or b"").decode().count("x") >= 100_000
-    else:
-        assert "dashboard" in card.text
+        await made.write(f"/approve {request}")
+        await made.says("Ran.")
+        return
+    assert "dashboard" in card.text
+    for words in ("yes", f"/approve {request}", f"/answer {request} approve"):
+        answer = await made.write(words)
+        assert answer is not None
+        assert "cannot be approved here" in answer.text
+        assert "dashboard" in answer.text
+        await made.restart()
+    assert "cannot be approved here" in await made.late(card, f"v1:{request}:o0")
+    await made.write(f"/deny {request}")
+    await made.final(card, "Denied by Ann")
 
 
 @proves("C58", "kit")

@@ -10,7 +10,7 @@ import pytest
 from adapters.platform import Refused
 from core.agent import NotAskable, Run
 from core.question import Option, TextField
-from tests.contract.bench import HOME, Bench, bench, narrow, wide
+from tests.contract.bench import ANN, GROUP, HOME, Bench, bench, narrow, wide
 from tests.proves import proves
 from tests.waiting import wait_until
 
@@ -83,6 +83,38 @@ async def test_a_confirmation_whose_words_are_not_whole_cannot_be_approved_eithe
     assert bool(files) is ("Approve" in card.labels)
     assert "Deny" in card.labels
     assert not files or (files[0].file or b"").decode().count("x") >= 60_000
+
+
+@proves("C58", "kit")
+async def test_words_approve_only_where_the_question_was_shown(redis_url: str, tmp_path: Path) -> None:
+    """A command in a group cannot say yes to what stands in a private chat; a no is taken, and a shown card counts."""
+
+    async def ask(run: Run, message: str) -> str:
+        await run.confirm("May I?", tool="shell", arguments={"command": message})
+        return f"Ran {message}."
+
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+        made.hire(ask)
+        for words, told in (
+            ("/approve {}", "not shown here"),
+            ("/answer {} yes", "not shown here"),
+            ("/deny {}", None),
+        ):
+            await made.write("please")
+            card = await made.card("May I?")
+            (request,) = await made.pending()
+            answer = await made.write(words.format(request.id), place=GROUP)
+            if told is None:
+                await made.final(card, "Denied by Ann")
+                continue
+            assert answer is not None
+            assert told in answer.text
+            assert "dashboard" in answer.text
+            said = await made.says(told, place=GROUP)
+            assert said.only == ANN.id
+            assert (await made.request(request.id)).state == "open"
+            await made.write(words.format(request.id))
+            await made.final(card, "Approved by Ann")
 
 
 @proves("C59", "kit")

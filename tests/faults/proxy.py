@@ -18,7 +18,8 @@ class Proxy:
     delay: seconds each piece waits in each direction. `requests` and `replies` are gates, open unless cleared: what
     comes while they are closed waits; within `deaf` it waits on some connections only. `passed` counts bytes that
     reached the server. `welcome`: whether new connections are let in; those that are not are closed at once. `stop_at`:
-    the first request that it is found in closes the gate of requests, before it or, with `stop_after`, behind it.
+    the first request that it is found in, after `spare` others, closes the gate of requests, before it or, with
+    `stop_after`, behind it.
     """
 
     def __init__(self, target: Path, delay: float = 0.0) -> None:
@@ -30,6 +31,7 @@ class Proxy:
         self.replies = asyncio.Event()
         self.stop_at: re.Pattern[bytes] | None = None
         self.stop_after = False
+        self.spare = 0
         self.requests.set()
         self.replies.set()
         self._target = target
@@ -99,6 +101,8 @@ class Proxy:
                 if self.delay:
                     await _later(self.delay)
                 found = gate is self.requests and self.stop_at is not None and self.stop_at.search(piece)
+                if found and self.spare:
+                    self.spare, found = self.spare - 1, None
                 if found and not self.stop_after:
                     self.requests.clear()
                 await gate.wait()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from core.card import Card
+from core.life.card import Show
 from core.life.decision import Refusal
 from core.life.event import (
     Delete,
@@ -17,6 +19,7 @@ from core.life.event import (
     Withdraw,
 )
 from core.life.result import Answered, Opened, Resumed, Sent
+from core.life.whole import approving
 from core.model import TERMINAL, Cause, Conversation, Grants, Json, Person, digest
 from core.question import Accepted, Declined, Request
 from tests.core.life import checks, dice
@@ -38,6 +41,8 @@ from tests.core.life.memory import (
 from tests.core.life.play import (
     CAT,
 )
+
+GROUP = ORIGINS[2]
 
 
 @happens(3, person=people, origin=dice.sampled_from(ORIGINS), age=ages, forestalled=dice.integers(0, 9))
@@ -67,9 +72,28 @@ def word(life: Memory, person: Person, origin: str, word: str, age: int, number:
         event = replace(event, text=f"/{name}  {pick(requests, number // 12).id.upper()} a")
     told = life.act(event, age)
     if isinstance(told, Answered):
+        assert told.repeat or was_read(life, told, origin), (event, told)
         life.answer_came(told.request, told)
     elif isinstance(told, Sent) and told.steer:
         life.steers.setdefault(life.world.run(told.run).root, []).append(event.text)
+
+
+@happens(2, lambda life: bool(in_group(life)), number=picks, whole=dice.booleans(), age=ages)
+def show(life: Memory, number: int, whole: bool, age: int) -> None:
+    """A front end shows a question in the group, all of it or its beginning."""
+    life.act(Show(pick(in_group(life), number).id, "request", GROUP, whole=whole), age)
+
+
+def in_group(life: Memory) -> list[Request]:
+    return [one for one in life.world.all(Request) if one.origin == GROUP and one.state == "open"]
+
+
+def was_read(life: Memory, told: Answered, place: str) -> bool:
+    """Whether an answer that came from words was no yes, or a yes to what can be read where it was said."""
+    request = life.world.request(told.request)
+    values = told.answer.values if isinstance(told.answer, Accepted) and place == GROUP else {}
+    shown = life.world.docs.get(("card", request.cards.get(place, "")))
+    return not approving(request, values) or (isinstance(shown, Card) and shown.whole is True)
 
 
 @happens(1, lambda life: bool(life.runs()), person=people, number=picks, age=ages, silent=dice.booleans())

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from core.life import again, emergency, grant, overdue, place, request, run, said, start, turn
+from core.life import again, card, emergency, grant, overdue, place, request, run, said, start, turn
+from core.life.card import Show
 from core.life.decision import Refusal
 from core.life.emergency import Freeze, Thaw
 from core.life.event import (
@@ -89,6 +90,7 @@ Event = (
     | Resume
     | Revert
     | Said
+    | Show
     | ShrinkDue
     | Stop
     | Stray
@@ -134,6 +136,8 @@ class Play(World):
                 return self.step(again.lost, event, look, clock=clock)
             case Freeze():
                 return self.step(emergency.freeze, event, look, clock=clock)
+            case Show():
+                return self.step(card.show, event, look, clock=clock)
             case Thaw():
                 return self.step(emergency.thaw, event, look, clock=clock)
             case _:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from core.life.card import Show
 from core.life.decision import Refusal
 from core.life.event import Broke, Ended, Finish, Forestall, Said, Took
-from core.life.result import Answered, Changed, Opened, Resumed, Sent, Stopped, Told
+from core.life.result import Answered, Changed, Opened, Resumed, Sent, Showing, Stopped, Told
 from core.question import Accepted, ChoiceField, Declined, Question, SecretField
 from tests.core.life.play import ANN, BEN, CAT, CHOICE, DAN, FORM, GROUP, NUMBER, SURE, TEXT, Play, call
 from tests.core.life.test_stopping import refused
@@ -227,6 +228,7 @@ def test_small_talk_in_a_group_is_no_consent() -> None:
     run, asked = play.waiting(SURE, ANN, "tg-7")
     assert play.said("yes", ANN, "tg-7") != run
     assert play.request(asked).state == "open"
+    assert isinstance(play.act(Show(asked, "request", "tg-7", whole=True)), Showing)
     refused(play.say("yes", BEN, "tg-7", reply_to=asked), "not_allowed")
     assert isinstance(play.say("yes", ANN, "tg-7", reply_to=asked), Answered)
 
