@@ -259,8 +259,8 @@ def _secret(request: Request, sight: Sight) -> View:
         words = f"Give the secret “{name}” on the dashboard, under pending. Do not write it here."
         return View(blocks=(Block(kind="state", text=words),))
     words = f"Give the secret “{name}” on its one-time page. Do not write it here."
-    button = Button(label="Open the one-time page", url=sight.link, style="yes")
-    return View(blocks=(Block(kind="state", text=words),), rows=((button,),))
+    there = Button(label="Open the one-time page", url=sight.link, style="yes")
+    return View(blocks=(Block(kind="state", text=words),), rows=((there,),))
 
 
 def _form(request: Request, card: Card, sight: Sight) -> View:

@@ -228,7 +228,7 @@ def _ids(field: ConfirmField | ChoiceField, values: Sequence[str]) -> list[Json]
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """A person filled in what a press had opened at a place. via: the surface, as `dc`. files: those in it, as stored."""
+    """A person filled in what a press at a place had opened. via: the surface, as `dc`. files: as they are stored."""
 
     press: Press
     values: Filled
@@ -267,7 +267,7 @@ class Forms:
                 told = await self._give(e, request)
             case "pick":
                 told = await self._pick(e, request)
-            case "text" | "form":
+            case "text" | "form" if isinstance(drawn(request, e.press, self._limits), Form):
                 return await self._values(e, request)
             case _:
                 told = NOT_A_FORM

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Literal, overload
+from typing import Literal, TypedDict, Unpack, overload
 
 from core import asking
 from core.asking import Approval, Format, OptionLike
@@ -21,6 +21,15 @@ from core.secret import Secret
 
 class NotYet(SaysoError):
     """This release cannot do that yet; the text says what will bring it."""
+
+
+class How(TypedDict, total=False):
+    """How a form is asked; timeout in seconds, the rest as for every question."""
+
+    message: str
+    timeout: float | None
+    copies: Sequence[str]
+    responders: Sequence[str]
 
 
 class Asks(ABC):
@@ -221,39 +230,23 @@ class Asks(ABC):
 
     @overload
     async def form(
-        self,
-        title: str,
-        *fields: ConfirmField | ChoiceField | TextField,
-        message: str = "",
-        timeout: float | None = None,
-        copies: Sequence[str] = (),
-        responders: Sequence[str] = (),
+        self, title: str, *fields: ConfirmField | ChoiceField | TextField, **how: Unpack[How]
     ) -> dict[str, Json]: ...
     @overload
     async def form(
-        self,
-        title: str,
-        *fields: ConfirmField | ChoiceField | TextField | FileField,
-        message: str = "",
-        timeout: float | None = None,
-        copies: Sequence[str] = (),
-        responders: Sequence[str] = (),
+        self, title: str, *fields: ConfirmField | ChoiceField | TextField | FileField, **how: Unpack[How]
     ) -> dict[str, Json | list[File]]: ...
     async def form(
-        self,
-        title: str,
-        *fields: ConfirmField | ChoiceField | TextField | FileField,
-        message: str = "",
-        timeout: float | None = None,
-        copies: Sequence[str] = (),
-        responders: Sequence[str] = (),
+        self, title: str, *fields: ConfirmField | ChoiceField | TextField | FileField, **how: Unpack[How]
     ) -> dict[str, Json] | dict[str, Json | list[File]]:
         """Ask several things at once; returns a value for each field's id, of a file field a list of files.
 
         Raises: `Denied`.
         """
-        question = Question(title=title, message=message, fields=fields, timeout_ms=asking.milliseconds(timeout))
-        answer = await self._ask("form", asking.routed(question, copies, responders))
+        span, message = asking.milliseconds(how.get("timeout")), how.get("message", "")
+        question = Question(title=title, message=message, fields=fields, timeout_ms=span)
+        question = asking.routed(question, how.get("copies", ()), how.get("responders", ()))
+        answer = await self._ask("form", question)
         given = {field.id: asking.value(field, answer) for field in fields}
         files = {field.id: await self._given(given[field.id]) for field in fields if isinstance(field, FileField)}
         return {**given, **files}

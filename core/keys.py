@@ -19,29 +19,13 @@ from typing import Literal, NamedTuple
 
 from core.card import Card, Pointer, Posted
 from core.frozen import Frozen
-from core.life.decision import Kind, Model, Ref
+from core.life.decision import Kind, Model, Owed, Ref
 from core.listening import Listeners
 from core.model import TERMINAL, Conversation, Grants, Incarnation, Origin, Run, Seen
 from core.overheard import FRESH_MS, Overheard
 from core.question import Cancelled, Expired, Request, Undeliverable
 
-Index = Literal[
-    "unshown",
-    "debt",
-    "outbox",
-    "inbox",
-    "stop",
-    "claims",
-    "stopping",
-    "pending",
-    "asked",
-    "mine",
-    "leases",
-    "unproved",
-    "undelivered",
-    "ready",
-    "timers",
-]
+Index = Literal[Owed, "ready", "timers"]
 Listed = Literal["journal", "history", "steps"]
 Account = Literal[
     "login",

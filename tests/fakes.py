@@ -304,7 +304,7 @@ class FakePlatform:
             if fault.gate is not None:
                 await fault.gate.wait()
             if isinstance(fault.outcome, Refused) and fault.outcome.retry_after is not None:
-                chats.rest_until[chat] = now + fault.outcome.retry_after
+                chats.rest_until[chat] = asyncio.get_running_loop().time() + fault.outcome.retry_after
             told = fault.outcome or accepted
             if told is not None:
                 return told

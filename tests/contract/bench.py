@@ -298,4 +298,5 @@ async def bench(url: str, folder: Path, chats: Sequence[FakeChats], **how: Json)
         yield made
     finally:
         await made.down()
-    assert [wrong for one in made.chats for wrong in one.violations] == []
+    wrong = [wrong for one in made.chats for wrong in one.violations]
+    assert wrong == [], wrong

@@ -38,6 +38,9 @@ OWN: Final[dict[str, Own]] = {
     "test_what_others_write_in_a_group_is_not_the_answer": Own(
         WEB, "test_another_person_presses_and_nothing_changes", "there are no groups; somebody else signs in"
     ),
+    "test_a_press_that_says_no_yes_approves_nothing": Own(
+        "adapters/web/test_answers.py", "test_only_an_explicit_yes_is_a_yes", "a press of the page is a call of the API"
+    ),
     "test_a_bare_yes_to_two_questions_asks_which_one": Own(
         WEB, "test_a_bare_word_answers_one_confirmation_and_never_one_of_two", "both cards stand there"
     ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.agent import Run
 from core.life.event import Reply
 from core.question import Accepted, ChoiceField, Option, TextField
@@ -9,6 +11,7 @@ from tests.contract.agents import DID, both, deploy, two, what, where
 from tests.contract.bench import HOME, Bench
 from tests.proves import proves
 from tests.waiting import wait_until
+from tests.workshop import PATIENT
 
 
 @proves("C01", "kit", "page", "telegram")
@@ -159,10 +162,32 @@ async def test_every_kind_of_control_wakes_the_run(made: Bench) -> None:
 
 
 @proves("C34", "kit", "page", "telegram")
-async def test_a_written_answer_is_the_answer(made: Bench) -> None:
+@pytest.mark.parametrize("when", ["at once", "after minutes"])
+async def test_a_written_answer_is_the_answer_and_resumes_the_run_once(made: Bench, when: str) -> None:
+    """While its turn still waits, and when the turn is long gone; nothing else is begun, nothing is said about it."""
+    if when == "at once":
+        made.pace = PATIENT
+        await made.restart()
     made.hire(what)
     await made.write("please")
     await made.says("What is it?")
-    await made.write("a parrot")
+    before = await made.the_run()
+
+    async def parked() -> bool:
+        return (await made.the_run()).turn is None
+
+    if when == "after minutes":
+        await wait_until(parked)
+        await made.restart()
+    await made.settled()
+    there = [one.text for one in made.chats[0].at(HOME)]
+    assert await made.write("a parrot") is None
     await made.says("You said: a parrot.")
-    assert not [text for text in made.chats[0].texts(HOME) if "interrupt" in text.casefold()]
+    await made.settled()
+    run = await made.the_run()
+    assert (run.id, run.state) == (before.id, "completed")
+    turns = [step.kind for _, step in await made.broker.steps(run.root)].count("turn")
+    assert turns == (1 if when == "at once" else 2)
+    came = [one.text for one in made.chats[0].at(HOME) if one.text not in there]
+    assert [text for text in came if "parrot" not in text and "What is it?" not in text] == []
+    assert [text.strip() for text in came].count("You said: a parrot.") == 1

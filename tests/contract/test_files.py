@@ -1,4 +1,4 @@
-"""Files come in under safe names and go out as files; addresses are never fetched."""
+"""Files come in under safe names and go out as files."""
 
 from __future__ import annotations
 
@@ -11,15 +11,6 @@ from tests.proves import proves
 from tests.waiting import wait_until
 
 NAMES = ("../../AGENT.md", "..\\..\\x", "/etc/cron.d/x", "a\0b", "n" * 300, "CON", ".env", "same.txt", "same.txt")
-INNER = (
-    "http://169.254.169.254/latest",
-    "http://127.0.0.1/",
-    "http://[::1]/",
-    "http://10.0.0.5/",
-    "http://0x7f000001/",
-    "file:///etc/passwd",
-    "ftp://10.0.0.5/x",
-)
 
 
 @proves("C123", "kit", "telegram")
@@ -47,21 +38,6 @@ async def test_a_file_that_is_too_large_is_refused_in_words(made: Bench) -> None
     assert desk is not None
     with pytest.raises(FileRefused, match="larger than"):
         await desk.file(HOME, "big", b"x" * 1_000_001, ANN)
-
-
-@proves("C124", "kit", "telegram")
-async def test_addresses_are_refused_in_words_and_never_fetched(made: Bench) -> None:
-    """Nothing in the kit opens an address: not one from a person, not one in what an agent says."""
-
-    async def link(run: Run, message: str) -> str:
-        return "![image](http://169.254.169.254/x)"
-
-    made.hire(link)
-    for address in INNER:
-        answer = await made.platform.write(ANN, HOME, "see", links=(address,))
-        assert answer is not None
-        assert answer.text.startswith("I do not open links")
-    await made.says("http://169.254.169.254/x")
 
 
 async def test_a_file_of_an_agent_arrives_as_a_file_or_is_said_to_be_elsewhere(made: Bench) -> None:

@@ -265,25 +265,6 @@ async def test_a_long_reply_comes_whole_and_the_question_after_it_is_not_stuck(m
     )
 
 
-@proves("C135", "kit", "telegram")
-async def test_untrusted_text_is_shown_as_text(made: Bench) -> None:
-    """Nothing of it becomes a link or a button; what it says stands there as it is."""
-    evil = "<img src=x onerror=alert(1)> <script>x</script> [here](javascript:alert(1))"
-
-    async def ask(run: Run, message: str) -> str:
-        await run.choose(evil, [evil, "fine"], message=evil)
-        return evil
-
-    made.hire(ask)
-    await made.write(evil)
-    card = await made.card("q0")
-    assert card.text.count("<script>x</script>") >= 2
-    assert not [button for button in card.view.buttons if button.url is not None]
-    assert {block.kind for block in card.view.blocks} <= {"title", "text", "state", "small"}
-    await made.press(card, "fine")
-    await made.says(evil)
-
-
 async def test_a_question_of_a_kind_that_cannot_be_answered_there_is_not_shown(redis_url: str, tmp_path: Path) -> None:
     """It stands on the dashboard and says that no surface shows it; other kinds are shown as ever."""
     chats = wide()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.agent import Run
 from core.question import Option
-from tests.contract.agents import approved, both, deploy, what, where
+from tests.contract.agents import DID, approved, both, deploy, what, where
 from tests.contract.bench import ANN, BOB, EVE, GROUP, HOME, Bench
 from tests.proves import proves
 from tests.waiting import wait_until
@@ -71,15 +71,60 @@ async def test_what_others_write_in_a_group_is_not_the_answer(made: Bench) -> No
 
 @proves("C14", "kit", "page", "telegram")
 async def test_only_an_explicit_yes_is_a_yes(made: Bench) -> None:
+    """Nothing, something else, a list, what another question would take: each is refused with what could be picked."""
+    DID.clear()
     made.hire(deploy)
     await made.write("please")
     card = await made.card("Deploy?")
-    for word in ("maybe", "1.5", "yes please do not", "null"):
-        answer = await made.write(word, reply_to=card)
-        assert answer is not None
-        assert "Pick one" in answer.text
     request = (await made.pending())[0]
-    assert request.state == "open"
+    words = ("maybe", "null", "1.5", "[1]", "1, 2", "once", "true", "yes please do not", "staging", "2026-11-30")
+    for number, word in enumerate(("", *words)):
+        answer = await made.write(f"/answer {request.id} {word}" if number % 2 == 0 else word, reply_to=card)
+        assert answer is not None, word
+        assert "Pick one" in answer.text, word
+    assert [(one.id, one.state, one.given) for one in await made.pending()] == [(request.id, "open", {})]
+    assert DID == []
+    await made.write("YES", reply_to=card)
+    await made.says("Deployed.")
+    assert DID == ["please"]
+
+
+@proves("C14", "kit", "telegram")
+async def test_a_press_that_says_no_yes_approves_nothing(made: Bench) -> None:
+    """A payload is untrusted: submits without a value, no options, lists, forms, buttons of other questions."""
+    DID.clear()
+    made.hire(deploy)
+    await made.write("please")
+    card = await made.card("Deploy?")
+    request, desk = (await made.pending())[0].id, made.platform.desk
+    assert desk is not None
+    for word in (
+        "done",
+        "o4",
+        "o999",
+        "f1o0",
+        "f9o0",
+        "m0",
+        "f1m0",
+        "text",
+        "g0",
+        "give",
+        "skip",
+        "back",
+        "p1",
+        "page",
+    ):
+        assert not made.accepted(await made.platform.send(ANN, card, f"v1:{request}:{word}")), word
+    picks, indexes, words = {"": ["0", "1"]}, {"0": ["0"]}, {"0": ["yes"]}
+    for word, values in (("m0", picks), ("text", indexes), ("g0", indexes), ("give", words)):
+        told = await desk.fill(HOME, card.id, f"v1:{request}:{word}", values, ANN, key=made.platform.key())
+        assert not made.accepted(told), (word, told)
+        assert told.text
+    assert [(one.id, one.state, one.given) for one in await made.pending()] == [(request, "open", {})]
+    assert DID == []
+    assert made.accepted(await made.press(card, "Approve"))
+    await made.says("Deployed.")
+    assert DID == ["please"]
 
 
 @proves("C21", "kit", "page", "telegram")

@@ -15,7 +15,7 @@ from core.people import OWNER, People
 from core.press import Verb
 from core.run import Run
 from tests.contract.agents import where
-from tests.contract.bench import ANN, EVE, GROUP, HOME, Bench, bench, wide
+from tests.contract.bench import ANN, EVE, GROUP, HOME, Bench, bench, narrow, wide
 from tests.proves import proves
 from tests.waiting import wait_until
 
@@ -49,6 +49,29 @@ async def test_in_a_group_a_stranger_is_told_alone(redis_url: str, tmp_path: Pat
         told = await made.says("not known here", place=GROUP)
         assert told.only == EVE.id
         assert not made.chats[0].cards(HOME)
+
+
+@proves("C07", "kit")
+async def test_where_nobody_can_be_told_alone_a_stranger_is_told_nothing(redis_url: str, tmp_path: Path) -> None:
+    """A notice for one person's eyes is none for a whole group, be they not let in at all or not on its list."""
+    async with bench(redis_url, tmp_path, [narrow()]) as made:
+        made.doors.set((ANN.id,))
+        made.hire(where)
+        await made.write("please", place=GROUP)
+        card = await made.card("Where to?", place=GROUP)
+        request = (await made.pending())[0]
+        for doors in (None, Linked(People(made.broker))):
+            made.doors.others = doors
+            for words in ("hello", "staging", f"/answer {request.id} staging", f"/cancel {request.run}", "/status"):
+                told = await made.write(words, person=EVE, place=GROUP, reply_to=card if words == "staging" else None)
+                assert told is not None
+            assert (await made.press(card, "staging", person=EVE)).private
+        made.doors.others = None
+        await made.write("/status", place=GROUP)
+        status = await made.says("Waiting for you", place=GROUP)
+        posted = [one for one in made.chats[0].at(GROUP) if one.id.startswith("m")]
+        assert [one.id for one in posted] == [card.id, status.id]
+        assert not made.chats[0].at("fa-9")
 
 
 async def test_what_a_stranger_presses_or_edits_leaves_the_code_that_was_shown(redis_url: str, tmp_path: Path) -> None:

@@ -49,30 +49,6 @@ async def test_a_text_whose_sending_is_unclear_is_not_sent_twice(made: Bench) ->
     assert made.chats[0].texts(HOME).count("Only once.") == 1
 
 
-@proves("C107", "kit", "telegram")
-async def test_a_chat_that_is_told_to_wait_is_left_alone_and_others_are_not(made: Bench) -> None:
-    """The fake platform notes every call to a chat that has to wait; nothing is lost, all comes once."""
-
-    async def talk(run: Run, message: str) -> str:
-        await run.say("First words.")
-        return f"To {await run.choose('Where to?', ['on'])}."
-
-    made.hire(talk)
-    made.chats[0].fail("post", Refused("later", "too many requests", 1.0), place=HOME)
-    await made.write("please")
-    await wait_until(lambda: made.chats[0].calls["post"] >= 1)
-    await made.platform.write(ANN, OTHER, "please")
-    await made.card("Where to?", place=OTHER)
-    assert not made.chats[0].cards(HOME)
-    card = await made.card("Where to?")
-    await made.press(card, "on")
-    await made.says("To on.")
-    await made.settled()
-    texts = made.chats[0].texts(HOME)
-    assert texts.count("First words.") == texts.count("To on.") == 1
-    assert texts.index("First words.") < texts.index("To on.")
-
-
 @proves("C50", "kit", "telegram")
 @proves("C63", "kit", "telegram")
 async def test_a_blocked_bot_is_a_fact_on_the_question_and_no_loop(made: Bench) -> None:

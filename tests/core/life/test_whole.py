@@ -52,8 +52,8 @@ def test_no_words_approve_what_was_cut(world: Play, text: str) -> None:
     _, asked = world.waiting(call("a"), origin=HOME)
     shown(world, asked, False)
     before = world.commits
-    for more in ({}, {"reply_to": asked}):
-        words = refused(world.say(text.format(id=asked), origin=HOME, **more))
+    for to in (None, asked):
+        words = refused(world.say(text.format(id=asked), origin=HOME, reply_to=to))
         assert "as a whole" in words
         assert "dashboard" in words
     assert (world.commits, world.request(asked).state) == (before, "open")

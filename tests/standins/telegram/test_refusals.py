@@ -75,6 +75,7 @@ async def test_an_entity_may_not_cut_a_character(telegram: TelegramServer, probe
         ([bold(0, 4), bold(1, 2, "italic")], ""),
         ([bold(0, 4, "code"), bold(1, 2)], "may not be nested"),
         ([bold(0, 4, "pre"), bold(0, 4)], "may not be nested"),
+        ([bold(0, 4, "blockquote"), bold(1, 2, "code")], ""),
         ([bold(0, 1)] * 101, "more than 100"),
     ],
 )

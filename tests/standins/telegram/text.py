@@ -80,7 +80,7 @@ def entity_losses(text: str, entities: list[Object]) -> list[str]:
         for second in spans[place + 1 :]:
             if _cross(first, second):
                 wrong.append(f"the entities {first} and {second} cross")
-            elif _inside(first, second) and NOT_INSIDE & {first[2], second[2]}:
+            elif _inside(first, second) and NOT_INSIDE & {first[2], second[2]} and not _quoted(first, second):
                 wrong.append(f"the entities {first} and {second} may not be nested")
     return wrong
 
@@ -95,3 +95,9 @@ def _cross(one: Span, other: Span) -> bool:
 
 def _inside(one: Span, other: Span) -> bool:
     return one[0] < other[0] + other[1] and other[0] < one[0] + one[1]
+
+
+def _quoted(one: Span, other: Span) -> bool:
+    """Whether one holds the other as a quotation does, which may hold everything but a quotation."""
+    outer, inner = sorted((one, other), key=lambda span: -span[1])
+    return outer[2] == "blockquote" and inner[2] != "blockquote"

@@ -40,3 +40,20 @@ async def window(bare: Place, browser: Browser) -> AsyncGenerator[Window]:
     yield window
     window.fine()
     await window.page.context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def idle(redis_url: str, tmp_path: Path) -> AsyncGenerator[Place]:
+    """A web server without a worker: nobody takes a run but the test."""
+    async with Place(redis_url, tmp_path) as place:
+        await place.web()
+        yield place
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def quiet(idle: Place, browser: Browser) -> AsyncGenerator[Window]:
+    """The owner's window there."""
+    window = await Window.signed_in(browser, idle)
+    yield window
+    window.fine()
+    await window.page.context.close()

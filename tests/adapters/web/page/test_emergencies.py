@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Locator
 
 from core.life.event import Claim, Lost, Said
@@ -22,23 +19,6 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 FAR = "a-machine-that-burnt-down"
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def idle(redis_url: str, tmp_path: Path) -> AsyncGenerator[Place]:
-    """A web server without a worker: nobody takes a run but the test."""
-    async with Place(redis_url, tmp_path) as place:
-        await place.web()
-        yield place
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def quiet(idle: Place, browser: Browser) -> AsyncGenerator[Window]:
-    """The owner's window there."""
-    window = await Window.signed_in(browser, idle)
-    yield window
-    window.fine()
-    await window.page.context.close()
 
 
 async def left_behind(place: Place, person: Person, origin: str) -> Sent:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
-from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import Browser, Locator
 
 from core.model import Person
@@ -16,23 +13,6 @@ from tests.adapters.web.page.window import HOSTILE, Window, expect
 from tests.adapters.web.place import Place
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def idle(redis_url: str, tmp_path: Path) -> AsyncGenerator[Place]:
-    """A web server; workers come and go as the test says."""
-    async with Place(redis_url, tmp_path) as place:
-        await place.web()
-        yield place
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def quiet(idle: Place, browser: Browser) -> AsyncGenerator[Window]:
-    """The owner's window there."""
-    window = await Window.signed_in(browser, idle)
-    yield window
-    window.fine()
-    await window.page.context.close()
 
 
 def line(window: Window, group: str, what: str) -> Locator:

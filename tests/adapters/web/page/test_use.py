@@ -3,6 +3,8 @@
 import pytest
 from playwright.async_api import Browser
 
+from core.model import Person
+from core.people import OWNER
 from tests.adapters.web.page.window import Window, expect
 from tests.adapters.web.place import Place, User
 from tests.proves import proves
@@ -235,17 +237,50 @@ async def test_the_page_fits_a_phone(bare: Place, browser: Browser) -> None:
 
 
 @proves("C135", "page")
-async def test_hostile_text_is_only_text_wherever_it_stands(window: Window) -> None:
-    """Tool, result, message, question, subject: live, after a reload and in the list; nothing runs or is fetched."""
+async def test_hostile_text_is_only_text_wherever_it_stands(window: Window, bare: Place) -> None:
+    """Tool, result, message, file, question, option, name, error: live, after a reload, in the list; none of it acts.
+
+    `fine` fails when the page opened a dialog or asked anybody but our server.
+    """
+    name = "<img src=x onerror=alert(1)>"
+    assert isinstance(await bare.people.rename(OWNER.id, name), Person)
+    page, evil = window.page, "<script>alert(1)</script>"
+
+    async def inert() -> None:
+        assert await page.locator("main img, main svg:not(.icon), main style, main script").count() == 0
+        assert await page.locator("a[href^='javascript'], a[href^='data']").count() == 0
+        assert await page.evaluate("() => document.cookie + Object.values(localStorage).join()") in ("", "{}")
+
     await window.say("hostile please")
     for _ in range(2):
-        await expect(window.cards).to_contain_text("<img src=x onerror=alert(1)>")
+        await expect(window.cards).to_contain_text(name)
         await expect(window.cards.get_by_role("heading")).to_contain_text("⟨U+202E⟩")
-        await expect(window.agent).to_contain_text("<script>alert(1)</script>")
-        assert await window.page.locator("main img, main svg:not(.icon), main style, main script").count() == 0
-        await window.page.reload()
-    await window.page.get_by_role("link", name="Waiting for you").click()
-    await expect(window.page.locator("sayso-pending sayso-card")).to_contain_text("<script>alert(1)</script>")
+        await expect(window.agent).to_contain_text(evil)
+        await expect(page.locator(".files .file-name")).to_contain_text(evil)
+        await inert()
+        await page.reload()
+    await page.get_by_role("link", name="Waiting for you").click()
+    await expect(page.locator("sayso-pending sayso-card")).to_contain_text(evil)
+    await inert()
+    await page.go_back()
+    await window.button("Approve", window.cards).click()
+    for _ in range(2):
+        await expect(window.settled.first).to_contain_text(name)
+        await expect(window.cards.locator("button.option").first).to_contain_text(evil)
+        await inert()
+        await page.reload()
+    await page.get_by_role("link", name="Waiting for you").click()
+    await expect(page.locator("sayso-pending sayso-card button.option").first).to_contain_text(evil)
+    await page.go_back()
+    await window.cards.locator("button.option").first.click()
+    for _ in range(2):
+        await expect(window.task).to_contain_text(evil)
+        await expect(window.settled.last).to_contain_text(evil)
+        await inert()
+        await page.reload()
+    await page.get_by_role("link", name="Waiting for you").click()
+    await expect(page.locator("sayso-pending")).to_contain_text("hostile please")
+    await inert()
 
 
 async def test_a_used_link_says_what_to_do(bare: Place, browser: Browser) -> None:

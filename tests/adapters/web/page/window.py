@@ -175,9 +175,11 @@ class Talker(Script):
             case "hostile":
                 async with run.tool(self.hostile, what=self.hostile) as call:
                     call.result = self.hostile
+                await run.attach(b"content", self.hostile)
                 await run.say(self.hostile)
                 await run.confirm(self.hostile, tool=self.hostile, arguments={self.hostile: self.hostile})
-                return None
+                await run.choose(self.hostile, [self.hostile, "fine"], message=self.hostile)
+                raise ValueError(self.hostile)
             case "pieces":
                 async with run.stream() as out:
                     for number in range(int(rest)):
