@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from adapters import proving
-from adapters.doors import Doors, Open
+from adapters.doors import Doors, Open, unbound
 from adapters.finds import Finds
 from adapters.forms import CODE, Filled, Filling, Forms
 from adapters.home import Place, home
@@ -307,14 +307,15 @@ class Desk:
     async def _answer(self, place: str, said: Result | Refusal, person: Person) -> Notice | None:
         """What there is to say to a person about what they said."""
         match said:
-            case Told(command="edited"):
-                return notice(said)
-            case Told():
+            case Told() if said.command != "edited":
                 return await self._shows.show(said, person, await home(self._broker.store, place), self._private(place))
             case Refusal(code="choose") if isinstance(open := said.standing.get("open"), list):
                 return await self._shows.which(person, [id for id in open if isinstance(id, str)])
             case Sent(steer=False):
                 return await self._shows.started()
+            case Refusal(code="not_allowed") if not self._private(place) and not await self._doors.people(place):
+                chat = self._platform.chat(place)
+                return unbound(chat) if await self._first(chat, "unbound") else notice(said)
             case Answered() if is_secret(said):
                 return Notice(text="Received, and sealed. Your message is deleted here.")
             case Answered(repeat=False) | Sent():
@@ -326,7 +327,7 @@ class Desk:
         """Answer a text; what is for one person only is not said aloud in a group."""
         stranger = isinstance(said, Refusal) and said.code in STRANGERS and not said.standing.get("proof")
         private = self._private(place)
-        if stranger and not private and not self._platform.limits.whispers:
+        if stranger and answer.private and not private and not self._platform.limits.whispers:
             _log.warning("what %s wrote at %s changed nothing: it is not theirs to say", person.id, place)
             return
         only = person.id if not private and answer.private and self._platform.limits.whispers else None
@@ -341,8 +342,7 @@ class Desk:
 
     async def _first(self, place: str, key: str) -> bool:
         """Tell whether an update is answered for the first time."""
-        kept = await self._broker.cards.once(Once(place, key))
-        return isinstance(kept, Kept) and kept.note is True
+        return await self._broker.cards.once(Once(place, key)) == Kept(note=True)
 
     def _agent(self, at: Place) -> str:
         chosen = at.conversation.agent if at.conversation is not None else ""

@@ -1,6 +1,6 @@
 """Who comes in by a chat platform: accounts that are linked to a person, and in groups those who were bound to them.
 
-A stranger learns in a private chat how to be linked; in a group nothing is said. It knows no platform.
+A stranger learns in a private chat how to be linked; in a group nothing is said to them. It knows no platform.
 Source: C07, C08.
 """
 
@@ -87,3 +87,10 @@ class Linked:
                 return Notice(text="Too many wrong codes were entered: try again in an hour.", alert=True)
             case Refusal() as no:
                 return Notice(text=no.text[:1].upper() + no.text[1:], alert=True)
+
+
+def unbound(group: str) -> Notice:
+    """Say in a group that nobody may talk there yet, and how that is changed; for everybody to read, but only once."""
+    how = f"on the dashboard under People, or “sayso group {group} NAME”"
+    words = f"Nobody may talk to me here yet. An owner says who may: {how}."
+    return Notice(text=words, private=False, alert=True)

@@ -61,6 +61,8 @@ CAUSES: dict[Cause, str] = {
 Clock = Callable[[int], str]
 COMMAND = re.compile(r"`(/\w+)`")
 """a command as the API's texts name it; in a chat it stands without marks, where a tap sends it"""
+RUN = re.compile(r"\brun(s?)\b")
+"""a run as the API's texts name it; on cards and in chats it is a task"""
 NOT_YOURS = "This is not yours to answer."
 
 
@@ -233,8 +235,10 @@ def refused(refusal: Refusal, most: int = 200) -> Notice:
     if refusal.code == "already_answered":
         by, at = refusal.standing.get("by"), refusal.standing.get("where")
         via = where(at) if isinstance(at, str) else "another place"
-        text = f"Already answered by {by} on {via}: {refusal.standing.get('outcome')}."
-    text = COMMAND.sub(r"\1", text[:1].upper() + text[1:])
+        no = "denied" if refusal.standing.get("outcome") == "declined" else None
+        picked = refusal.standing.get("picked") or no
+        text = f"Already answered by {by} on {via}{f': {visible(str(picked), prose=True)}' if picked else ''}."
+    text = RUN.sub(r"task\1", COMMAND.sub(r"\1", text[:1].upper() + text[1:]))
     return Notice(text=text if len(text) <= most else clip(text, most), alert=refusal.code != "choose")
 
 

@@ -23,9 +23,9 @@ from core.life.debt import prefix
 from core.life.decision import Refusal
 from core.life.result import Showing as Begun
 from core.listening import Serves
-from core.model import Conversation, Person
+from core.model import Conversation, Person, Run
 from core.people import People
-from core.question import Request, SecretField
+from core.question import Cancelled, Request, SecretField
 from core.trace import emit
 
 _log = logging.getLogger(__name__)
@@ -242,27 +242,38 @@ class Showing:
     async def _draw_request(self, request: Request, card: Card) -> Drawn:
         limits, measure = self._sending.limits, self._sending.measure
         whole = await self._broker.whole(request)
-        sight = await self._sight(request, card)
+        run = await self._broker.peek(request.run)
+        sight = await self._sight(request, card, run)
         if request.body and whole is request:
             sight = replace(sight, whole=False)
-        run = await self._broker.peek(request.run)
         view = request_view(whole, card, run, sight)
         fitted = fit(view, limits, measure) if request.state == "open" else None
         if fitted is not None and not fitted.whole:
             sight = replace(sight, whole=False)
             view, fitted = request_view(whole, card, run, sight), None
+        if request.state == "settled" and not request.question.fields:
+            view = self._titled(card, request, view)
         shown = fitted or Fitted((squeezed(view, limits, measure),))
         return Drawn(view, request.rev, card.turned, shown, sight.whole)
 
-    async def _sight(self, request: Request, card: Card) -> Sight:
+    def _titled(self, card: Card, request: Request, view: View) -> View:
+        """Keep the title that a card shows when its question is forgotten, unless it was deleted; nothing stores it."""
+        if isinstance(request.answer, Cancelled) and request.answer.cause == "deleted":
+            return view
+        looks = [look for message in card.messages if (look := self._looks.get((card.place, message))) is not None]
+        title = [block for look in looks[-1:] for block in look.blocks if block.kind == "title"]
+        rest = [block for block in view.blocks if block.kind != "title"]
+        return view.changed(blocks=(*title, *rest)) if title else view
+
+    async def _sight(self, request: Request, card: Card, run: Run | None) -> Sight:
         private = self._is_private(self._sending.at(card.place))
         secret = any(isinstance(field, SecretField) for field in request.question.fields)
         conversation = await self._conversation(request.conversation)
-        starter = conversation.owner.id if conversation is not None else None
+        asks = next(iter(request.question.responders), run.starter.id if run is not None else None)
         link = None if secret and not private else self._link(request.id)
         if secret and private and request.state == "open" and conversation is not None and self._ticket is not None:
             link = await self._ticket(request.id, conversation.owner)
-        asked = None if private or starter is None else await self._people.account(starter, prefix(card.place))
+        asked = None if private or asks is None else await self._people.account(asks, prefix(card.place))
         written = private and self._written
         return Sight(self._sending.limits, private, self._clock, link, person=asked, written=written)
 

@@ -108,7 +108,7 @@ def unpair(account: str) -> None:
 def group(
     place: str, person: Annotated[list[str] | None, typer.Argument(help="Names; none means that nobody may.")] = None
 ) -> None:
-    """Say who may talk to the agent in a group (`tg-100200300`)."""
+    """Say who may talk to the agent in a group (`tg--1001234567890`, `dc-981234567890123456`)."""
     if not PLACE.fullmatch(place):
         fail(f"{place!r} is no group; `sayso people` lists those where the bot was spoken to.")
 

@@ -61,9 +61,15 @@ def rendered(view: View, *, edit: bool = False) -> Payload:
 
 def size(view: View) -> int:
     """Count a view's text as Telegram does: UTF-16 units, without what only formats it."""
-    called = "➤ " if view.prompt is not None and view.prompt.person and user(view.prompt.person) is not None else ""
+    called = "➤ " if _called(view) is not None else ""
     parts = [*(_shown(block) for block in view.blocks if block.text), *_written_out(view)]
     return utf16((called + "\n\n".join(parts)).strip())
+
+
+def _called(view: View) -> int | None:
+    """Who is asked, in a group: a mention lets them know, also where they muted it."""
+    asked = (view.prompt.person if view.prompt is not None else None) or view.asks
+    return user(asked) if asked else None
 
 
 def _shown(block: Block) -> str:
@@ -72,7 +78,7 @@ def _shown(block: Block) -> str:
 
 def _all(view: View) -> list[Piece]:
     found: list[Piece] = []
-    called = user(view.prompt.person) if view.prompt is not None and view.prompt.person else None
+    called = _called(view)
     if called is not None:
         found += [Piece("➤", frozenset([Style("text_mention", str(called))])), Piece(" ")]
     for block in view.blocks:

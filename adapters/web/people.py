@@ -247,7 +247,7 @@ async def unpair(identity: str, web: Parts, who: Owner) -> None:
 async def bind(body: GroupShape, web: Parts, who: Owner) -> GroupShape:
     """Bind a list of people to a place; an empty one means nobody."""
     if not PLACE.fullmatch(body.place):
-        raise invalid("place", "must be the origin of a group, such as tg-100200300")
+        raise invalid("place", "must be the origin of a group, such as tg--1001234567890")
     group = await web.people.by(who.person, where(who)).bind(body.place, body.people)
     if isinstance(group, Refusal):
         raise refused(group)

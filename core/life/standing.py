@@ -16,7 +16,7 @@ from core.life.memory import remember
 from core.life.result import Answered
 from core.life.sealing import drop, handle_of, seal
 from core.model import Json, Run
-from core.question import Accepted, Answer, Declined, Expired, Given, Request
+from core.question import Accepted, Answer, ChoiceField, ConfirmField, Declined, Expired, Given, Request
 
 
 def standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
@@ -28,6 +28,7 @@ def standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
         "where": request.via,
         "at": request.settled_ms,
         **public(request),
+        **_picked(request),
     }
     if isinstance(stands, Expired):
         return Refusal("expired", "nobody answered in time, the question is closed", told)
@@ -39,6 +40,18 @@ def standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
         return Answered(request=request.id, run=run.id, repeat=True, answer=again, by=e.person.id, via=request.via)
     who = told["by"]
     return Refusal("already_answered", f"already answered by {who} on {request.via}: {told['outcome']}", told)
+
+
+def _picked(request: Request) -> dict[str, Json]:
+    """The labels of what was picked, as long as the question is remembered."""
+    values = request.answer.values if isinstance(request.answer, Accepted) else {}
+    found: list[str] = []
+    for field in request.question.fields:
+        value = values.get(field.id)
+        picks = value if isinstance(value, list) else [value]
+        options = field.options if isinstance(field, ConfirmField | ChoiceField) else ()
+        found += [option.label for option in options if option.id in picks]
+    return {"picked": ", ".join(found)} if found else {}
 
 
 def _with(standing: Answer | None, sent: Accepted | Declined) -> Accepted | Declined:

@@ -46,6 +46,25 @@ async def test_what_is_answered_elsewhere_has_no_live_buttons_here(made: Bench) 
     assert (await made.late(card, payload)).startswith("Already answered")
 
 
+async def test_who_is_late_hears_what_was_picked_by_whom_and_where(made: Bench) -> None:
+    """As long as the task goes on; then the card says it."""
+
+    async def ask(run: Run, message: str) -> str:
+        await run.confirm("Deploy?", tool="deploy", arguments={})
+        await run.ask("Why?")
+        return "Deployed."
+
+    made.hire(ask)
+    await made.write("please")
+    card = await made.card("Deploy?")
+    deny = next(button.payload for button in card.view.buttons if button.label == "Deny")
+    await made.press(card, "Approve")
+    await made.says("Why?")
+    late = await made.late(card, deny)
+    assert "Already answered by Ann on" in late
+    assert "Approve" in late or made.here == "the dashboard"
+
+
 @proves("C06", "kit", "page", "telegram")
 async def test_a_press_hears_the_truth_in_few_characters(made: Bench) -> None:
     """Accepted, already answered, canceled, unknown: each press has one answer, and it is true."""

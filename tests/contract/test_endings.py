@@ -71,7 +71,8 @@ async def test_cancel_asks_and_then_everything_of_the_question_goes(made: Bench)
     await wait_until(lambda: "Sure?" in card.text)
     sure = card.rows[0][0].payload
     assert (await made.press(card, "Yes")).text == "Canceled."
-    await made.final(card, "canceled")
+    await made.final(card, "The task was canceled by Ann")
+    assert card.text.startswith("Deploy?"), "it still says what it was about"
     assert await made.late(card, sure) == "Already canceled"
     await made.says("[Canceled]")
     await made.settled()

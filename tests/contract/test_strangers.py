@@ -15,7 +15,7 @@ from core.people import OWNER, People
 from core.press import Verb
 from core.run import Run
 from tests.contract.agents import where
-from tests.contract.bench import ANN, EVE, GROUP, HOME, Bench, bench, narrow, wide
+from tests.contract.bench import ANN, BOB, EVE, GROUP, HOME, Bench, bench, narrow, wide
 from tests.proves import proves
 from tests.waiting import wait_until
 
@@ -72,6 +72,44 @@ async def test_where_nobody_can_be_told_alone_a_stranger_is_told_nothing(redis_u
         posted = [one for one in made.chats[0].at(GROUP) if one.id.startswith("m")]
         assert [one.id for one in posted] == [card.id, status.id]
         assert not made.chats[0].at("fa-9")
+
+
+@pytest.mark.parametrize("whispers", [True, False])
+@proves("C08", "kit")
+async def test_a_group_bound_to_nobody_says_once_how_to_bind_it(redis_url: str, tmp_path: Path, whispers: bool) -> None:
+    """To who is known, once in the group and its topics; who is not known is never the reason to speak up."""
+    async with bench(redis_url, tmp_path, [wide() if whispers else narrow()]) as made:
+        made.doors.set(())
+        made.hire(where)
+        made.doors.others = Linked(People(made.broker))
+        assert await made.write("hello", person=EVE, place=GROUP) is not None
+        made.doors.others = None
+        for place in (GROUP, f"{GROUP}.5", GROUP):
+            for person in (ANN, EVE):
+                answer = await made.write("please", person=person, place=place)
+                assert answer is not None
+                assert answer.alert
+        await made.write("/status")
+        told = await made.says("sayso group", place=GROUP)
+        assert f"“sayso group {GROUP} NAME”" in told.text
+        assert told.only is None
+        posted = [one for at in (GROUP, f"{GROUP}.5") for one in made.chats[0].at(at) if one.id.startswith("m")]
+        assert [one.id for one in posted if one.only is None] == [told.id]
+        assert {one.only for one in posted} <= ({None, ANN.id, EVE.id} if whispers else {None})
+        assert not made.chats[0].cards(GROUP)
+
+
+async def test_a_card_in_a_group_is_for_who_started_the_task(redis_url: str, tmp_path: Path) -> None:
+    """Not for who spoke there first; the platform may let them know. In a chat of one's own nobody has to be called."""
+    async with bench(redis_url, tmp_path, [wide()]) as made:
+        made.hire(where)
+        for person, place, asks in ((ANN, GROUP, ANN.id), (BOB, GROUP, BOB.id), (ANN, HOME, None)):
+            await made.write("please", person=person, place=place)
+            card = await made.card("Where to?", place=place)
+            assert card.view.asks == asks
+            await made.press(card, "staging", person=person)
+            await made.final(card)
+            assert card.view.asks is None
 
 
 async def test_what_a_stranger_presses_or_edits_leaves_the_code_that_was_shown(redis_url: str, tmp_path: Path) -> None:
@@ -169,7 +207,7 @@ async def test_what_is_foreign_deleted_or_was_never_there_sounds_the_same(redis_
         foreign = await asked_of(made)
         unknown = {"q": f"q0{'0' * 14}", "r": f"r0{'0' * 14}"}
         first = await heard(made, EVE, "fa-9", unknown)
-        assert {text.split(";")[0] for text in first.values()} >= {"There is no such request", "There is no such run"}
+        assert {text.split(";")[0] for text in first.values()} >= {"There is no such request", "There is no such task"}
         for ids in (foreign, deleted):
             told = await heard(made, EVE, "fa-9", ids)
             assert {name: (first[name], told[name]) for name in first if told[name] != first[name]} == {}
@@ -193,5 +231,5 @@ async def test_a_card_of_a_deleted_conversation_names_nothing_that_there_is(redi
         for kind, id in ids.items():
             told = {word: (await made.platform.send(ANN, card, f"v1:{id}:{word}")).text for word in VERBS}
             told.pop("withdraw")
-            what = {"q": "There is no such request", "r": ("There is no such run", "This button belongs to nothing")}
+            what = {"q": "There is no such request", "r": ("There is no such task", "This button belongs to nothing")}
             assert {word: text for word, text in told.items() if not text.startswith(what[kind])} == {}

@@ -56,7 +56,7 @@ async def test_what_was_answered_elsewhere_is_shown_and_a_stale_press_told(redis
         await wire.final(card, "Approved by Ann on the dashboard")
         late = wire.ann.presses_id(card, "v1:" + request.id + ":o3")
         await acked(late)
-        await wire.told("Already answered by Ann on the dashboard: accepted.")
+        await wire.told("Already answered by Ann on the dashboard")
         assert [plain(one) for one in wire.there.ours(wire.ann.dm)].count("Deployed.") == 1
 
 

@@ -158,6 +158,11 @@ def test_whose_reply_is_wanted_in_a_group_is_called() -> None:
     payload = rendered(one("text", "What?", prompt=Prompt(person="tg:7")))
     assert [(found.type, found.user.id if found.user else 0) for found in payload.entities] == [("text_mention", 7)]
     assert payload.text == "➤ What?"
+    asked = one("text", "Which?").changed(asks="tg:7", rows=((Button(label="this", payload="v1:q:o0"),),))
+    payload = rendered(asked, edit=True)
+    assert [(found.type, found.user.id if found.user else 0) for found in payload.entities] == [("text_mention", 7)]
+    assert size(asked) == utf16(payload.text) == len("➤ Which?")
+    assert not rendered(asked.changed(asks="dc:7")).entities
 
 
 def test_the_shape_of_what_is_active_is_found_in_time_that_grows_with_the_text() -> None:

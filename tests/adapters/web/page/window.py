@@ -175,7 +175,7 @@ class Talker(Script):
             case "hostile":
                 async with run.tool(self.hostile, what=self.hostile) as call:
                     call.result = self.hostile
-                await run.attach(b"content", self.hostile)
+                await run.attach(b"content", f"{self.hostile[:28]}.txt")
                 await run.say(self.hostile)
                 await run.confirm(self.hostile, tool=self.hostile, arguments={self.hostile: self.hostile})
                 await run.choose(self.hostile, [self.hostile, "fine"], message=self.hostile)
