@@ -362,8 +362,10 @@ class FakePlatform:
         made = Message(f"p{next(self.chats.ids)}", wrote.place, wrote.text)
         self.chats.messages[made.id] = made
         target = wrote.reply_to.id if wrote.reply_to is not None else None
-        key, more = wrote.key or self.key(), {"files": wrote.files, "links": wrote.links}
-        return await self.desk.text(wrote.place, made.id, wrote.text, wrote.person, key=key, reply_to=target, **more)
+        key, links = wrote.key or self.key(), wrote.links
+        return await self.desk.text(
+            wrote.place, made.id, wrote.text, wrote.person, key=key, reply_to=target, files=wrote.files, links=links
+        )
 
     async def press(self, person: Person, message: Message, label: str, *, key: str | None = None) -> Notice:
         """A person presses the button whose label begins with these words, as it stands on the message now."""

@@ -50,7 +50,7 @@ class Said:
 
     @property
     def via(self) -> str:
-        """The surface where it was said: a conversation of another one can be open on the dashboard, too."""
+        """The surface where it was said; the dashboard shows conversations of others, too."""
         return "chat" if self.conversation is not None else self.origin.split("-", 1)[0]
 
     @property
@@ -58,10 +58,9 @@ class Said:
         """The place whose cards this person sees; None on the dashboard, which shows everything itself."""
         return None if self.via == "chat" else self.origin
 
-    def answering(self, request: str, answer: Accepted | Declined, *, proof: bool = False) -> Reply:
+    def answering(self, id: str, answer: Accepted | Declined, *, proof: bool = False) -> Reply:
         """Make an answer of these words."""
-        here, files = self.seen_at, self.files
-        return Reply(request, answer, self.person, self.via, proof=proof, files=files, place=here, typed=True)
+        return Reply(id, answer, self.person, self.via, proof=proof, files=self.files, place=self.seen_at, typed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +108,7 @@ class Reply:
 
     proof: the person has proved to be present, as restricted requests ask besides. sealed: handle → sealed text of the
     secrets that come with it; only these handles count as values of secret fields. files: what is stored of the files
-    that it names, by id; only those that the person may use. place: where the card is that the person answers from,
-    None on the dashboard; typed: by words, with no button of the card.
+    that it names, by id; only those that the person may use. place: of the card, None on the dashboard; typed: words.
     """
 
     request: str

@@ -51,7 +51,9 @@ async def test_a_chat_that_is_told_to_wait_is_left_alone_and_others_are_not(made
     await wait_until(asked)
     (request,) = await made.pending()
     wait.set()
-    await wait_until(lambda: GROUP in made.chats[0].rest_until)
+    lanes = made.surfaces[0].relay.lanes
+    await wait_until(lambda: lanes.rests(GROUP))
+    assert not lanes.rests(OTHER)
     await made.platform.write(ANN, OTHER, "something else")
     await made.card("Where to?", place=OTHER)
     assert not [one for one in made.chats[0].cards(GROUP) if "Where to?" in one.text]

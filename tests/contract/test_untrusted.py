@@ -22,19 +22,11 @@ PIECES = (IMAGE, SCRIPT, VECTOR, STYLE, "javascript:alert(1)")
 MALLORY = Person(id=ANN.id, name=f"{IMAGE}{SCRIPT}", role="owner")
 
 
-def only_text(message: Message, whole: str = EVIL) -> None:
-    """What a message says stands there as it is; it has no link, and no button but the card's own."""
+def only_text(message: Message, whole: str = EVIL, *, kinds: str = "title text code state small quote") -> None:
+    """What a message says stands there as it is, in blocks without format, with no button but the card's own."""
     assert [piece for piece in PIECES if piece in whole and piece not in message.text] == [], message.text
     assert not [button for button in message.view.buttons if button.url is not None or button.payload is None]
-    assert {block.kind for block in message.view.blocks} <= {
-        "title",
-        "text",
-        "markdown",
-        "state",
-        "small",
-        "quote",
-        "code",
-    }
+    assert {block.kind for block in message.view.blocks} <= set(kinds.split())
 
 
 @proves("C135", "kit", "telegram")
@@ -45,7 +37,7 @@ async def test_untrusted_text_is_shown_as_text(made: Bench) -> None:
         await run.choose(EVIL, [IMAGE, SCRIPT, "fine"], message=EVIL)
         await run.confirm("May I?", tool=SCRIPT, arguments={IMAGE: EVIL})
         await run.attach(b"content", f"{IMAGE}.txt", text=EVIL)
-        await run.say(EVIL)
+        await run.say(f"So: {EVIL}")
         raise ValueError(EVIL)
 
     made.hire(ask)
@@ -75,7 +67,7 @@ async def test_untrusted_text_is_shown_as_text(made: Bench) -> None:
     only_text(approval)
     await made.press(approval, "Approve", person=MALLORY)
     await made.final(approval, f"Approved by {IMAGE}")
-    only_text(await made.says("onload"), EVIL)
+    only_text(await made.says("So: "), kinds="markdown text")
     broke = await made.card("it broke")
     only_text(broke, f"{IMAGE} {SCRIPT}")
     await wait_until(lambda: any(".txt" in f"{one.name} {one.text}" for one in made.chats[0].at(HOME)))
@@ -160,4 +152,7 @@ async def test_addresses_are_refused_in_words_and_never_fetched(made: Bench) -> 
             await made.says(f"See {addresses(port)[0]}")
             await made.settled()
             there = [one for one in asked if str(port) in one or "invalid" in one or "localhost" in one]
-        assert (heard, there) == ([], [])
+            assert (heard, there) == ([], [])
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            assert [one for one in asked if str(port) in one], "a connection would have been seen"
+            writer.close()

@@ -102,18 +102,20 @@ async def test_what_others_press_is_refused_to_them_alone(redis_url: str, tmp_pa
 
 @proves("C08", "discord")
 async def test_an_empty_list_of_people_lets_nobody_in(redis_url: str, tmp_path: Path) -> None:
-    """No thread is begun for a stranger, and nothing is said aloud; a direct message works."""
+    """No thread is begun, and the channel hears once how it is bound; a direct message works."""
     async with wired(redis_url, tmp_path, served=False) as wire:
         wire.people = ()
         await wire.front()
         wire.hire(where)
         room = wire.room()
         wire.ann.says(room, f"{wire.there.mention} go", files=[("film.mp4", b"what nobody loads")])
+        await wire.says("Nobody may talk to me here yet", room)
+        wire.ann.says(room, f"{wire.there.mention} go on")
         wire.ann.says(wire.ann.dm, "go")
         await wire.card("Where to?")
         assert not wire.there.server.loaded
         assert not wire.there.threads(room)
-        assert not wire.there.ours(room)
+        assert len(wire.there.ours(room)) == 1
 
 
 async def brief(run: Run, message: str) -> str:

@@ -51,8 +51,9 @@ async def test_of_two_opposite_presses_one_wins_and_the_other_is_told(redis_url:
                 lambda told=told + AT_ONCE - elsewhere: len(wire.ann.notices) + len(wire.bob.notices) == told
             )
         anns = {plain(one) for one in wire.ann.notices}
-        assert anns <= {f"Already answered by Bob on {place}: declined." for place in ("Discord", "the dashboard")}
-        assert {plain(one) for one in wire.bob.notices} <= {"Already answered by Ann on Discord: accepted."}
+        assert anns <= {f"Already answered by Bob on {place}: denied." for place in ("Discord", "the dashboard")}
+        bobs = {plain(one) for one in wire.bob.notices}
+        assert bobs <= {f"Already answered by Ann on Discord{picked}." for picked in (": Approve", "")}
 
 
 async def open_cards(wire: Wire, thread: Channel, before: int) -> list[Message]:

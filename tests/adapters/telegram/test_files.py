@@ -77,7 +77,7 @@ async def test_a_file_goes_out_as_it_is_and_a_picture_is_seen(
 
 
 async def test_a_file_answers_nothing_by_itself(made: Office, ann: Person) -> None:
-    """With a question of text open, the caption is the answer."""
+    """With a question of text open, nothing of it is taken: half of what somebody says is not dropped in silence."""
 
     async def ask(run: Run, message: str) -> str:
         return f"You said: {await run.ask('What is it?')}."
@@ -86,4 +86,6 @@ async def test_a_file_answers_nothing_by_itself(made: Office, ann: Person) -> No
     ann.says("please")
     await made.ask(ann, "What is it?")
     ann.sends_file("a.txt", b"x", caption="a parrot")
+    await made.sees(ann, "No file is asked for")
+    ann.says("a parrot")
     await made.sees(ann, "You said: a parrot.")
