@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from core import cgroups
 from core.broker import open_broker
 from core.keys import Keys
 from core.life.living import Beat
@@ -162,6 +163,7 @@ async def test_freeze_thaw_and_stop_say_what_they_did(shell: Shell, redis_url: s
     )
     status, checked, _ = await shell.run("doctor")
     assert (status, "BAD  freeze: Sayso is frozen by owner (fire)" in checked) == (1, True), checked
+    assert ("ended by control groups" in checked) == (cgroups.home() is not None), checked
     assert (await shell.run("thaw"))[0] == 0
     assert (await shell.run("thaw"))[1] == "Nothing was frozen.\n"
     status, _, err = await shell.run("stop")
