@@ -38,6 +38,7 @@ Cause = Literal[
 ]
 TERMINAL: frozenset[str] = frozenset({"completed", "failed", "canceled"})
 DISCARDING: frozenset[str] = frozenset({"user_canceled", "owner_removed", "deleted"})
+EXACT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 if TYPE_CHECKING:
     Json = JsonValue
 else:
@@ -80,8 +81,7 @@ def partition_of(name: str) -> int:
 
 def digest(tool: str, arguments: Json) -> str:
     """Name exactly one call: a tool and its arguments; what is shown is what runs."""
-    plain = json.dumps([tool, arguments], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(EXACT.encode([tool, arguments]).encode(), digest_size=16).hexdigest()
 
 
 class Person(Value):

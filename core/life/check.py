@@ -252,7 +252,7 @@ def outcome(
         problem = _changed(question, answer.arguments)
         if problem is not None:
             return problem
-    return Accepted(values=checked, arguments=answer.arguments)
+    return answer.changed(values=checked)
 
 
 def approved(request: Request, answer: Accepted) -> str | None:

@@ -63,12 +63,13 @@ def indebt(d: Draft) -> None:
 
 
 def _request(d: Draft, before: Request | None, after: Request) -> None:
-    if (before is not None and before.state == "open") != (after.state == "open"):
-        for person in dict.fromkeys(after.question.responders):
+    if people := dict.fromkeys(after.question.responders):
+        if (before is not None and before.state == "open") != (after.state == "open"):
             owed = after.state == "open"
-            d.want(Owe("asked", after.id, d.now, of=person) if owed else Settle("asked", after.id, of=person))
-    if before is None or _seen(before) != _seen(after):
-        d.want(*(Hint("asked", person) for person in dict.fromkeys(after.question.responders)))
+            for person in people:
+                d.want(Owe("asked", after.id, d.now, of=person) if owed else Settle("asked", after.id, of=person))
+        if before is None or _seen(before) != _seen(after):
+            d.want(*(Hint("asked", person) for person in people))
     for place in places(after) if after.question.copies or prefix(after.origin) != "chat" else ():
         reopened = before is not None and before.state == "withdrawn"
         if after.state == "open" and (reopened or place not in after.cards):

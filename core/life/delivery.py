@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 def delivering(d: Draft) -> None:
     """Want the index to say which answers wait after this change."""
-    was, is_ = dict[str, None](), dict[str, None]()
+    was, is_ = list[str](), list[str]()
     for ref, after in d.puts.items():
-        before = d.docs.get(ref) if ref[0] == "run" else None
-        was |= dict.fromkeys(before.answered if isinstance(before, Run) else ())
-        is_ |= dict.fromkeys(after.answered if isinstance(after, Run) else ())
-    d.want(*(Owe("undelivered", id, d.now) for id in is_ if id not in was))
-    d.want(*(Settle("undelivered", id) for id in was if id not in is_))
+        if ref[0] == "run":
+            before = d.docs.get(ref)
+            was += before.answered if isinstance(before, Run) else ()
+            is_ += after.answered if isinstance(after, Run) else ()
+    if was != is_:
+        d.want(*(Owe("undelivered", id, d.now) for id in is_ if id not in was))
+        d.want(*(Settle("undelivered", id) for id in was if id not in is_))
 
 
 def could_be_taken(run: Run, conversation: Conversation) -> bool:

@@ -323,5 +323,6 @@ def _follow(draft: Draft, before: Conversation | None, after: Conversation | Non
     if not is_ and after is not None and not after.deleted:
         draft.want(Rest("conversation", some.id))
     left, there = lists(before), lists(after)
-    draft.want(*(Settle(index, some.id, of=of) for index, of in left if (index, of) not in there))
-    draft.want(*(Owe(index, some.id, draft.now, of=of) for index, of in there if (index, of) not in left))
+    if left != there:
+        draft.want(*(Settle(index, some.id, of=of) for index, of in left if (index, of) not in there))
+        draft.want(*(Owe(index, some.id, draft.now, of=of) for index, of in there if (index, of) not in left))

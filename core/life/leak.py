@@ -40,8 +40,10 @@ def member(run: str, worker: str) -> str:
 
 def leaking(d: Draft) -> None:
     """Want the index to say which turns are unproved after this change."""
-    for ref, after in list(d.puts.items()):
-        before = d.docs.get(ref) if ref[0] == "run" else None
+    for ref, after in d.puts.items():
+        if ref[0] != "run":
+            continue
+        before = d.docs.get(ref)
         if isinstance(after, Run):
             was = before.unproved if isinstance(before, Run) else ()
             if was != after.unproved:

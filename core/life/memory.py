@@ -13,6 +13,7 @@ from core.life.result import RESULT, Answered, Copied, Deleted, Extended, Opened
 from core.model import Person, Seen
 
 T = TypeVar("T", Answered, Stopped, Resumed, Extended, Copied, Deleted, Opened)
+SEEN = Seen()
 OTHER = Refusal("conflict", "this key named something else before: nothing was done, send it with a new key")
 FORESTALLED: Literal["forestalled"] = "forestalled"
 
@@ -28,7 +29,7 @@ def remember(d: Draft, key: str | None, person: Person | None, result: T) -> T:
     """Keep what came of this event, in the same commit."""
     if key is not None:
         name = _name(key, person, type(result).__name__)
-        d.put(("seen", name), Seen(result=result.as_json().decode()))
+        d.put(("seen", name), SEEN.changed(result=result.as_json().decode()))
     return result
 
 

@@ -44,6 +44,9 @@ from core.question import (
     kinds_of,
 )
 
+# What the rules say is right as it is: copies of these, with changes, save a check of each.
+REQUEST = Request(id="", run="", conversation="", origin="", step="", question=Question(), created_ms=0)
+ASKED, ANSWERED = Asked(request=None), Answered(request="", run="")
 HOW_TO_PROVE = "send it with a fresh one-time code of yours, which `sayso code` prints"
 UNKNOWN = Refusal("unknown", "there is no such request; `/pending` lists those that are open")
 
@@ -81,7 +84,7 @@ def ask(d: Draft, e: Ask) -> Asked | Refusal:
 def _open(
     d: Draft, conversation: Conversation, run: Run, e: Ask, question: Question, name: str | None
 ) -> Asked | Refusal:
-    request = Request(
+    request = REQUEST.changed(
         id=d.ids("q"),
         run=run.id,
         conversation=conversation.id,
@@ -119,7 +122,7 @@ def _open(
         turn=run.turn.changed(held=True),
         requests=(*run.requests, request.id),
     )
-    return Asked(request=request.id)
+    return ASKED.changed(request=request.id)
 
 
 def _short(question: Question) -> Question:
@@ -261,7 +264,7 @@ def _accept(
     open_left = tuple(id for id in conversation.open if id != request.id)
     conversation = d.save_conversation(conversation, open=open_left)
     run = d.save_run(run, answered=(*run.answered, request.id))
-    told = Answered(request=request.id, run=run.id, answer=answer, by=e.person.id, via=e.via)
+    told = ANSWERED.changed(request=request.id, run=run.id, answer=answer, by=e.person.id, via=e.via)
     if request.ours == "unknown_step" and _picked(answer) == "cancel":
         stop(d, Stop(run.id, "user_canceled", e.person, effects="unknown", via=e.via))
         return told

@@ -48,7 +48,7 @@ def without(conversation: Conversation, run: str) -> dict[str, object]:
     """The changes that take a run out of every list of its conversation."""
 
     def rest(ids: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(id for id in ids if id != run)
+        return tuple(id for id in ids if id != run) if run in ids else ids
 
     return {
         "live": None if conversation.live == run else conversation.live,
