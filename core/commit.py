@@ -90,11 +90,11 @@ class Committer:
         self.tally.add(tally)
 
     async def _gather(self, partition: int, first: Ref, view: dict[Ref, Stored]) -> None:
-        """Read a document that is not kept, and then those around it."""
-        for _ in range(2):
-            refs = self._store.together(partition, first, view, kept=True)
-            if not refs:
-                return
+        """Read a document with those around it, as far as they are not kept; if nothing told them, it tells now."""
+        refs = self._store.together(partition, first, view, kept=True)
+        if refs:
+            view.update(await self._store.read(partition, refs))
+        if refs == [first] and (refs := self._store.together(partition, first, view, kept=True)):
             view.update(await self._store.read(partition, refs))
 
     async def _decide(

@@ -185,14 +185,22 @@ class Store:
         return [(seq, Step.model_validate_json(text)) for seq, text in await self.raw("steps", root, after) or []]
 
     async def journal(self, conversation: str, after: int) -> list[tuple[int, Event]] | None:
-        """Read what was told in a conversation after a number; None when that is no longer whole."""
+        """Read what was told in a conversation after a number; None when that is no longer whole.
+
+        What the answer to a new question needs is read along with it: people take longer to press than that takes.
+        """
         found = await self.raw("journal", conversation, after)
         if found is None:
             return None
         events = [(seq, Event.model_validate_json(text)) for seq, text in found]
+        asked: tuple[Ref, ...] = ()
         for _, event in events:
             if event.type == "request.opened" and event.run is not None:
-                self._lead(str(event.data["request"]), (("conversation", conversation), ("run", event.run)))
+                request = str(event.data["request"])
+                asked = (("request", request), ("conversation", conversation), ("run", event.run))
+                self._lead(request, asked)
+        if asked and after:  # whoever reads from the beginning wants to know what was, and presses nothing yet
+            await self.read(self.partition(conversation) or 0, asked)
         return events
 
     def _lead(self, request: str, refs: tuple[Ref, ...]) -> None:
