@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,8 @@ async def test_a_keeper_that_is_stopped_again_and_again_is_killed() -> None:
 
     def over() -> bool:
         if keeper.returncode is None:
-            os.kill(keeper.pid, signal.SIGSTOP)
+            with suppress(ProcessLookupError):  # it is gone, and its exit was not told yet
+                os.kill(keeper.pid, signal.SIGSTOP)
         return keeper.returncode is not None
 
     await wait_until(over)
