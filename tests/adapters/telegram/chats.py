@@ -17,6 +17,7 @@ from adapters.outcomes import Notice
 from adapters.platform import Block, Button, Limits, Migrated, Outcome, Sent, View
 from adapters.telegram.adapter import Telegram
 from core.model import Person
+from core.overheard import Line
 from tests.adapters.telegram.bench import settings
 from tests.fakes import FakeChats, FakePlatform, Message, Wrote
 from tests.standins.telegram import Chat, Query, TelegramServer
@@ -166,6 +167,7 @@ class Ears(Desk):
         reply_to: str | None = None,
         files: tuple[str, ...] = (),
         links: tuple[str, ...] = (),
+        heard: tuple[Line, ...] = (),
     ) -> Notice | None:
         """A person wrote."""
         wanted = self._wanted(key, person)
@@ -179,6 +181,7 @@ class Ears(Desk):
             reply_to=f"{chat}/{reply_to}" if reply_to is not None else None,
             files=(*files, *wanted.files),
             links=(*links, *wanted.links),
+            heard=heard,
         )
         _resolve(wanted, notice)
         return notice
