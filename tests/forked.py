@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from tests.house.sources import ROOT
+from tests.waiting import wait_until
 
 PIPE = subprocess.PIPE
 Output = int | IO[bytes] | None
@@ -165,14 +166,7 @@ async def start(
     limit: int = 2**16,
 ) -> Forked:
     """Start `python -m module words` with streams to talk to it. limit: bytes of a line that it prints, at most."""
-    loop, template = asyncio.get_running_loop(), _template()
-    while not template.ready():
-        spoke = asyncio.Event()
-        loop.add_reader(template.fileno(), spoke.set)
-        try:
-            await spoke.wait()
-        finally:
-            loop.remove_reader(template.fileno())
+    await wait_until(_template().ready, 90.0)
     ours: dict[str, int] = {}
     theirs: dict[str, int] = {}
     for name, wanted in (("stdin", stdin), ("stdout", out), ("stderr", err)):
