@@ -43,6 +43,7 @@ WEBHOOK = "/webhooks/{webhook_id}/{webhook_token}"
 IN_TIME = 0.8
 """seconds for what must be known before it is acknowledged, because a form has to be the first response"""
 SLOW_PAIR = Notice(text="Sayso is slow just now: give the command again.", alert=True)
+NO_CARD = Notice(text="That is no card of a task: choose this on one, or give the command /cancel.", alert=True)
 FAILED = "That failed on our side; the log says why."
 LOST = (discord.DiscordException, aiohttp.ClientError, OSError)
 
@@ -151,7 +152,8 @@ async def bring(
                 await _complete(desk, answering, place, command, typed, who)
             case OnMessage(_, message):
                 await answering.defer(thinking=True)
-                await answering.tell(await _cancel(desk, place, message, who, key))
+                direct = interaction.guild_id is None
+                await answering.tell(await _cancel(desk, place, message, who, key, direct=direct))
             case Command(commands.PAIR, _):
                 await _pair(desk, answering, place, who)
             case Command(commands.ASK, options):
@@ -222,8 +224,10 @@ async def _complete(desk: Desk, answering: Answering, place: str, command: str, 
     await answering.choices([one for one in found if wanted in one[1].casefold() or wanted in one[0]])
 
 
-async def _cancel(desk: Desk, place: str, message: str, who: Person, key: str) -> Notice:
-    """Cancel the run whose card this is, or whose thread began with this message."""
+async def _cancel(desk: Desk, place: str, message: str, who: Person, key: str, *, direct: bool) -> Notice:
+    """Cancel the run whose card this is, or whose thread began with this message; direct: there are no threads."""
     run = await desk.finds.run_of(place, message)
+    if run is None and direct:
+        return NO_CARD
     where = place if run is not None or "." in place else f"{place}.{message}"
     return await desk.command(where, "cancel", run or "", who, key=key)

@@ -31,8 +31,11 @@ ACCENT: dict[Tone, int] = {
 STYLES = {"plain": 2, "yes": 3, "no": 4, "danger": 4}
 SPECIAL = re.compile(r"([\\`*_~|<>\[\]@#])|(?<=http)(:)(?=//)|(?<=https)(:)(?=//)")
 LINE_START = re.compile(r"^(\s*)([-+]|\d+(?=\.))", re.MULTILINE)
-# Only what Discord surely takes for code is left as it is: a mark that is escaped, or never closed, begins none.
+# What Discord probably takes for code is left as it is (a mark that is escaped, or never closed, begins none), but for
+# addresses: a quote, a title or a bold mark around the first mark of it would end the code before them.
 MASKED_LINK = re.compile(r"((?<!\\)```.*?```|(?<!\\)`[^`\n]*`)|\]\(", re.DOTALL)
+TO_ADDRESS = re.compile(r"\]\((?=[^)]*:)")
+BROKEN = r"]\("
 
 
 def message(view: View) -> dict[str, Json]:
@@ -107,9 +110,13 @@ def _block(block: Block, *, plain: bool = False) -> str:
         case "quote":
             return "\n".join(f"> {escaped(line)}" for line in block.text.splitlines())
         case "markdown":
-            return MASKED_LINK.sub(lambda found: found[1] or "]\\(", block.text)
+            return MASKED_LINK.sub(_unlinked, block.text)
         case "text" | "state":
             return escaped(block.text)
+
+
+def _unlinked(found: re.Match[str]) -> str:
+    return TO_ADDRESS.sub(lambda _: BROKEN, found[1]) if found[1] else BROKEN
 
 
 def fenced(code: str) -> str:

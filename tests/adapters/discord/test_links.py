@@ -1,4 +1,4 @@
-"""Words of an agent cannot hide an address behind a text: every masked link is broken, but where Discord sees code."""
+"""Words of an agent cannot hide an address behind a text: every masked link is broken, whatever looks like code."""
 
 import json
 
@@ -22,6 +22,10 @@ def shown(text: str) -> str:
         "\\```[Approve](https://evil.example)```",
         "`code` [Approve](https://evil.example) `code`",
         "```\ncode\n```\n[Approve](https://evil.example)",
+        "``a`[Approve](https://evil.example)`b",
+        "**`** [Approve](https://evil.example) `",
+        "> ```\n[Approve](https://evil.example)\n```",
+        "# ```\n[Approve](\nhttps://evil.example)\n```",
     ],
 )
 def test_a_link_behind_a_text_is_broken(text: str) -> None:
@@ -29,5 +33,5 @@ def test_a_link_behind_a_text_is_broken(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["`a[0](1)`", "```\na[0](1)\n```"])
-def test_code_is_left_as_it_is(text: str) -> None:
+def test_code_without_an_address_is_left_as_it_is(text: str) -> None:
     assert "a[0](1)" in shown(text)

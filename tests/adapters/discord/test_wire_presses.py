@@ -62,7 +62,7 @@ async def test_what_was_answered_elsewhere_is_shown_and_a_stale_press_told(redis
 
 @proves("C06", "discord")
 async def test_every_press_is_acknowledged_once_with_the_true_outcome(redis_url: str, tmp_path: Path) -> None:
-    """Answered, unknown, none of ours, canceled: each differs from the others."""
+    """Answered, unknown, none of ours: each differs from the others."""
     async with wired(redis_url, tmp_path) as wire:
         await asked(wire)
         card = await wire.card("Deploy?")
@@ -291,6 +291,37 @@ async def test_a_run_is_canceled_by_the_command_on_a_message(redis_url: str, tmp
         wire.ann.picks(card, "Cancel this run")
         await wire.final(card, "canceled")
         await wire.told("Canceled.")
+
+
+async def test_the_command_on_a_message_ends_nothing_when_that_is_no_card(redis_url: str, tmp_path: Path) -> None:
+    """In a direct message nobody knows of which task it is; it is not said that nothing works."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(where)
+        said = wire.ann.says(wire.ann.dm, "go")
+        card = await wire.card("Where to?")
+        await wait_until(lambda: "Cancel this run" in wire.there.commands)
+        wire.ann.picks(said, "Cancel this run")
+        await wire.told("That is no card of a task")
+        assert card.live
+
+
+async def test_what_only_one_person_sees_is_no_card(redis_url: str, tmp_path: Path) -> None:
+    """A button of an answer to a command decides the same; its message is never edited, as nobody could."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(where)
+        wire.ann.says(wire.ann.dm, "go")
+        card = await wire.card("Where to?")
+        await wait_until(lambda: "cancel" in wire.there.commands)
+        wire.ann.slash(wire.ann.dm, "pause")
+        await wait_until(lambda: "Resume" in card.live)
+        wire.ann.slash(wire.ann.dm, "pending")
+        await wait_until(lambda: [one for one in wire.ann.notices if "Resume" in one.live])
+        notice = next(one for one in wire.ann.notices if "Resume" in one.live)
+        wire.ann.presses(notice, "Resume")
+        await wait_until(lambda: "staging" in card.live)
+        wire.ann.presses(card, "staging")
+        await wire.says("To staging.")
+        assert not [one for one in wire.there.calls("edit") if one.params["message_id"] == notice.id]
 
 
 async def test_a_no_has_its_reason(redis_url: str, tmp_path: Path) -> None:

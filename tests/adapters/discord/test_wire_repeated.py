@@ -32,6 +32,22 @@ async def test_a_command_that_comes_twice_does_not_end_what_began_meanwhile(redi
         await wire.says("You said: still here.")
 
 
+async def test_a_task_that_is_begun_by_a_message_that_comes_twice_is_begun_once(redis_url: str, tmp_path: Path) -> None:
+    """The thread that the message has already is its place, and not the channel."""
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(echo)
+        room = wire.room()
+        thread = await wire.thread(room, "once")
+        await wire.says("heard once", thread)
+        wire.there.gateway.repeat("MESSAGE_CREATE")
+        wire.ann.says(thread, f"{wire.there.mention} twice")
+        await wire.says("heard twice", thread)
+        await wire.thread(room, "thrice")
+        assert not wire.there.ours(room)
+        said = [plain(one) for one in wire.there.ours(thread) if plain(one).startswith("heard")]
+        assert said == ["heard once", "heard twice"]
+
+
 async def test_a_task_that_is_begun_by_a_command_that_comes_twice_is_begun_once(redis_url: str, tmp_path: Path) -> None:
     async with wired(redis_url, tmp_path) as wire:
         wire.hire(echo)

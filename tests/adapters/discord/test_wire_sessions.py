@@ -116,6 +116,18 @@ async def test_a_silent_gateway_is_left_and_what_was_said_into_it_is_heard(redis
         await wire.says("heard can you hear me?")
 
 
+async def test_a_gateway_that_answers_heartbeats_but_no_resume_is_left(redis_url: str, tmp_path: Path) -> None:
+    async with wired(redis_url, tmp_path, silence=1.0) as wire:
+        wire.hire(echo)
+        wire.there.gateway.heartbeat = 0.2
+        wire.there.gateway.ignore()
+        wire.there.gateway.drop()
+        await wait_until(lambda: wire.there.gateway.seen["resume"])
+        await wait_until(lambda: wire.there.gateway.seen["identify"] == 2 and wire.platform.alive())
+        wire.ann.says(wire.ann.dm, "and now?")
+        await wire.says("heard and now?")
+
+
 async def test_discord_being_away_for_a_while_loses_nothing(redis_url: str, tmp_path: Path) -> None:
     """What the agent says meanwhile is shown when Discord is back."""
     async with wired(redis_url, tmp_path) as wire:
@@ -178,11 +190,17 @@ async def test_a_wrong_token_is_told_and_the_right_one_is_taken_up(redis_url: st
 
 
 async def test_a_token_that_was_reset_is_told(redis_url: str, tmp_path: Path) -> None:
-    """Discord closes with 4004 and refuses every call."""
+    """Discord closes with 4004 and refuses every call; the front end goes on trying, and serves once it may."""
     async with wired(redis_url, tmp_path) as wire:
+        wire.hire(echo)
+        right = wire.there.token
         wire.there.reset_token()
         await wait_until(lambda: "DISCORD_BOT_TOKEN" in (wire.surface.trouble() or ""))
         assert 4004 in wire.there.gateway.closed
+        wire.there.world.portal.token = right
+        await wait_until(lambda: wire.platform.alive() and wire.surface.trouble() is None)
+        wire.ann.says(wire.ann.dm, "now")
+        await wire.says("heard now")
 
 
 async def test_an_intent_that_is_not_switched_on_is_told(redis_url: str, tmp_path: Path) -> None:

@@ -44,13 +44,16 @@ async def test_a_task_has_its_thread_and_only_a_reply_of_its_people_answers_ther
 
 
 async def test_in_a_thread_of_others_the_bot_hears_only_what_mentions_it(redis_url: str, tmp_path: Path) -> None:
-    """In one of its own it hears everything that is said there."""
+    """In one of its own it hears everything that people say there; it never hears another bot."""
     async with wired(redis_url, tmp_path) as wire:
         wire.hire(echo)
-        room = wire.room()
+        robot = wire.there.person("robot")
+        robot.account.bot = True
+        room = wire.room(robot)
         theirs, ours = wire.there.thread(room, "our own talk", wire.ann), await wire.thread(room, "one")
         await wire.says("heard one", ours)
         for place in (theirs, ours):
+            robot.says(place, f"{wire.there.mention} beep")
             wire.ann.says(place, "between us")
             wire.ann.says(place, f"{wire.there.mention} two")
             await wire.says("heard two", place)

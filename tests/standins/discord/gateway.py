@@ -84,6 +84,7 @@ class Gateway:
         self.resumed_at: list[int] = []
         self.closed: list[int] = []
         self.refusals: deque[int] = deque()
+        self.ignored = 0
         self.held: list[Event] | None = None
         self.last: dict[str, Event] = {}
         world.listeners.append(self.dispatch)
@@ -129,6 +130,10 @@ class Gateway:
     def refuse(self, code: int, times: int = 1) -> None:
         """Close the next attempts to identify or resume with a code."""
         self.refusals.extend([code] * times)
+
+    def ignore(self) -> None:
+        """Answer the next RESUME by nothing, on a line that goes on with heartbeats."""
+        self.ignored += 1
 
     def repeat(self, name: str = "") -> None:
         """Dispatch the last event once more, or the last of a name."""
@@ -243,6 +248,9 @@ class Gateway:
 
     def _resume(self, line: Line, body: Obj) -> None:
         if self._refused(line, body):
+            return
+        if self.ignored:
+            self.ignored -= 1
             return
         session, after = self.sessions.get(text(body, "session_id")), number(body, "seq")
         if session is None:
