@@ -29,6 +29,11 @@ class Fitted:
     attach: str | None = None
     whole: bool = True
 
+    @property
+    def several(self) -> bool:
+        """Whether it takes more than one message."""
+        return len(self.parts) > 1 or self.attach is not None
+
 
 def fit(view: View, limits: Limits, measure: Measure) -> Fitted:
     """Cut a view into messages that each fit."""

@@ -119,7 +119,7 @@ class Showing:
             return None
         if drawn is None or drawn.turned != card.turned:
             drawn = await self._draw(card)
-        outcome = await self._post(card, drawn)
+        outcome, drawn = await self._post(card, drawn)
         if not isinstance(outcome, Sent):
             return await self._failed(card, outcome)
         self._tries.pop(card.id, None)
@@ -128,24 +128,34 @@ class Showing:
         if card.kind == "request":
             await self._broker.cards.point(Point(place, message, card.of, card.conversation))
         instead = place if outcome.instead is not None else None
-        await self._broker.cards.ledger(Ledger(card.id, outcome.message, drawn.rev, drawn.turned, instead))
+        await self._broker.cards.ledger(Ledger(card.id, outcome.message, drawn.rev, drawn.turned, instead, drawn.whole))
         emit("card.shown", card=card.id, of=card.of, place=card.place, attempt=card.attempt)
         return None
 
-    async def _post(self, card: Card, drawn: Drawn) -> Outcome:
-        """Send a card's messages in order; the buttons are on the last one, which is the card."""
+    async def _post(self, card: Card, drawn: Drawn) -> tuple[Outcome, Drawn]:
+        """Send a card's messages in order; the buttons are on the last one, which is the card.
+
+        Returns what became of the card, and what it shows: no Approve where the rest of it had to go elsewhere.
+        """
         nonce = f"{card.id}.{len(card.messages)}"
-        *before, last = drawn.fitted.parts
-        for number, part in enumerate(before):
+        aside = False
+        for number, part in enumerate(drawn.fitted.parts[:-1]):
             outcome = await self._sending.post(card.place, part, f"{nonce}.{number}", asks=drawn.view.asks)
             if not isinstance(outcome, Sent):
-                return outcome
+                return outcome, drawn
+            aside = aside or outcome.instead is not None
         if drawn.fitted.attach is not None:
             name, content = f"{card.of}.txt", drawn.fitted.attach.encode()
             outcome = await self._sending.upload(card.place, name, content, f"{nonce}.file", asks=drawn.view.asks)
             if not isinstance(outcome, Sent):
-                return outcome
-        return await self._sending.post(card.place, last, nonce)
+                return outcome, drawn
+            aside = aside or outcome.instead is not None
+        here = await self._draw(card.changed(state="shown", whole=False)) if aside else drawn
+        outcome = await self._sending.post(card.place, here.fitted.parts[-1], nonce)
+        if not aside or not isinstance(outcome, Sent) or outcome.instead is None:
+            return outcome, here
+        edited = await self._sending.edit(card.place, outcome.message, drawn.fitted.parts[-1])
+        return outcome, drawn if isinstance(edited, Sent) else here  # all of it stands there
 
     # ── repairing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -248,7 +258,8 @@ class Showing:
             sight = replace(sight, whole=False)
         view = request_view(whole, card, run, sight)
         fitted = fit(view, limits, measure) if request.state == "open" else None
-        if fitted is not None and not fitted.whole:
+        lacks = fitted is not None and fitted.several and card.state == "shown" and card.whole is False
+        if fitted is not None and (lacks or not fitted.whole):
             sight = replace(sight, whole=False)
             view, fitted = request_view(whole, card, run, sight), None
         if request.state == "settled" and not request.question.fields:

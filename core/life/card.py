@@ -44,7 +44,8 @@ class Show:
 class Ledger:
     """A card stands on its platform. message: the platform's id; rev, turned: the revision that it shows.
 
-    instead: the place where it stands, when that is not the one it was sent to.
+    instead: the place where it stands, when that is not the one it was sent to. whole: all of the question can be read
+    there, None when that is as it was.
     """
 
     card: str
@@ -52,6 +53,7 @@ class Ledger:
     rev: int
     turned: int = 0
     instead: str | None = None
+    whole: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +186,8 @@ def ledger(d: Draft, e: Ledger) -> Kept | Refusal:
     if card is None:
         return GONE
     messages = card.messages if e.message in card.messages else (*card.messages, e.message)
-    made = card.changed(state="shown", messages=messages, reason=None, instead=e.instead)
+    whole = card.whole if e.whole is None else e.whole
+    made = card.changed(state="shown", messages=messages, reason=None, instead=e.instead, whole=whole)
     d.want(Settle("unshown", f"{card.of} {card.place}", of=prefix(card.place)))
     if len(messages) > 1:
         made = made.changed(turned=card.turned + 1)  # the older ones may show something older

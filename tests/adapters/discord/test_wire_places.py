@@ -151,6 +151,7 @@ async def test_what_a_place_never_takes_comes_to_its_person_directly(redis_url: 
                 wire.there.kick(guild)
         wire.ann.slash(wire.ann.dm, "answer", id=request.id, text="go")
         card = await wire.card("Open until")
+        await wait_until(lambda: "Approve" in card.labels)
         direct = wire.there.ours(wire.ann.dm)
         assert [file.content for one in direct for file in one.attachments] == [b"all that happened"]
         assert next(one for one in direct if one.attachments).text == f"-# <#{place.id}>"
@@ -158,3 +159,30 @@ async def test_what_a_place_never_takes_comes_to_its_person_directly(redis_url: 
         wire.ann.presses(card, "Approve")
         await wire.final(card, "Approved by Ann on Discord")
         await wire.says("Ran.")
+
+
+@proves("C58", "discord")
+async def test_where_files_are_not_taken_nobody_approves_what_went_to_one_person(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """The file of a long subject comes to Ann directly; the card in the thread has no Approve, and gets none later."""
+
+    async def ask(run: Run, message: str) -> str:
+        await run.confirm("May I?", tool="shell", arguments={"command": "x" * 100_000})
+        return "Ran."
+
+    async with wired(redis_url, tmp_path) as wire:
+        wire.hire(ask)
+        room = wire.room()
+        wire.there.deny(room, "attach_files")
+        card = await wire.card("May I?", await wire.thread(room))
+        assert "Approve" not in card.labels
+        files = [file.content for one in wire.there.ours(wire.ann.dm) for file in one.attachments]
+        assert files[0].decode().count("x") >= 100_000
+        wire.ann.presses(card, "Cancel")
+        await wait_until(lambda: "Keep it" in card.labels)
+        wire.ann.presses(card, "Keep it")
+        await wait_until(lambda: "Deny" in card.labels)
+        assert "Approve" not in card.labels
+        wire.ann.presses(card, "Deny")
+        await wire.says("was denied", card.channel)

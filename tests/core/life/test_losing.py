@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from core.life import place
 from core.life.event import Append, Begin, Broke, Claim, Delete, Ended, Lost, Resume, ShrinkDue
 from core.life.leak import member
-from core.life.living import Beat, Leave
+from core.life.living import Beat, Hold, Leave
 from core.life.place import ghost
 from core.life.result import Deleted, Delivered, Kept
 from core.listening import Listeners, matches
@@ -317,3 +318,20 @@ def test_a_lost_worker_is_remembered_until_its_end_is_seen_whatever_became_of_it
     assert ("incarnation", ghost("w1")) not in play.docs
     assert not play.index("claims", "w1")
     assert not play.index("unproved")
+
+
+def test_what_only_one_may_hold_is_nobody_elses_while_its_lease_lives() -> None:
+    play = Play()
+
+    def hold(who: str) -> object:
+        return play.step(place.hold, Hold("bot:tg", Incarnation(id=who, kind="bot", until_ms=play.now + 1_000)))
+
+    assert hold("b1") == Kept()
+    refused(hold("b2"), "busy")
+    play.later(600)
+    assert hold("b1") == Kept()
+    play.later(600)
+    refused(hold("b2"), "busy")
+    play.later(500)
+    assert hold("b2") == Kept()
+    refused(hold("b1"), "busy")
