@@ -14,6 +14,8 @@ import logging
 import traceback
 from collections.abc import Callable
 
+from pydantic import ValidationError
+
 from core.broker import Broker
 from core.errors import SaysoError, StoreError
 from core.files import File, FileStore
@@ -297,10 +299,13 @@ class Job:
 
 
 def _words(error: BaseException) -> str:
-    """An error in one line: its type and message; of a group, that of its first member."""
+    """An error in one line: its type and message; of a group, that of its first member; of values, what is wrong."""
     first: object = getattr(error, "exceptions", (None,))[0]
     if isinstance(first, BaseException):
         return _words(first)
+    if isinstance(error, ValidationError):
+        wrong = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_url=False))
+        return f"{error.title} cannot be made: {'; '.join(wrong)}"[:500]
     text = " ".join(str(error).split())[:500]
     kind = type(error).__name__
     return text if isinstance(error, SaysoError) and text else f"{kind}: {text}" if text else kind

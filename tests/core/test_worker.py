@@ -122,6 +122,16 @@ async def test_an_error_pauses_the_run_and_resume_tries_again(shop: Workshop) ->
         await shop.until(run, "completed")
 
 
+async def test_a_question_that_cannot_be_asked_says_what_is_wrong_with_it(shop: Workshop) -> None:
+    async def ask(run: Run, message: str) -> str:
+        return str(await run.confirm("May I?", message="x" * 70_000))
+
+    shop.hire("it", ask)
+    async with shop.worker():
+        paused = await shop.until(await shop.say(), "paused")
+    assert paused.error == "Question cannot be made: message: String should have at most 65536 characters"
+
+
 async def test_cancel_reaches_the_code_and_is_seen_to_end(shop: Workshop) -> None:
     gate = Gate()
     causes: list[str | None] = []
