@@ -19,7 +19,7 @@ JOBS ?= 4
 # What fails beside others, on a machine with too much to do, has to pass alone; what fails alone fails the gate.
 ALONE = $(BIN)/python -m pytest --last-failed --last-failed-no-failures none
 
-.PHONY: help setup run test check format bench chaos pictures lock clean tools
+.PHONY: help setup run test check format bench chaos engines pictures lock clean tools
 
 help: ## List what make can do
 	@grep -hE '^[a-z]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
@@ -46,6 +46,9 @@ format: .venv/.ready-dev ## Format and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+engines: .venv/.ready-engines ## Install what `make bench` is compared with (LangGraph, DBOS), apart from the rest
+	@:
+
 bench: .venv/.ready-dev ## Print the figures the design promises, beside their floor
 	$(BIN)/python -m bench
 
@@ -59,6 +62,7 @@ pictures: tools ## Draw the pictures of docs/discord.md anew (look at them)
 lock: ## Write the locks anew from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml $(LOCK) -o requirements.txt
 	uv pip compile pyproject.toml --group dev -c requirements.txt $(LOCK) -o requirements-dev.txt
+	uv pip compile --group engines $(LOCK) -o bench/durable/requirements.txt
 LOCK = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade
 
 clean: ## Remove .venv and every cache
@@ -75,6 +79,11 @@ clean: ## Remove .venv and every cache
 
 .venv/.ready-dev: requirements-dev.txt .venv/.ready
 	$(INSTALL) --require-hashes -r requirements-dev.txt
+	@touch $@
+
+.venv/.ready-engines: bench/durable/requirements.txt .venv/.ready-dev
+	@test -x .venv/engines/bin/python || $(PYTHON) -m venv .venv/engines
+	.venv/engines/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/durable/requirements.txt
 	@touch $@
 
 # A second opinion on Discord, from npm, by the Node that pyright brings along. Without it its tests are skipped.
