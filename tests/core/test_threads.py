@@ -31,12 +31,14 @@ class Thread:
         self.reached = threading.Event()
         self.opened = threading.Event()
         self.many = 0
+        self.wrote = 0
 
     def __call__(self) -> None:
-        """Hang."""
+        """Hang, and have an effect then."""
         self.many += 1
         self.reached.set()
         self.opened.wait()
+        self.wrote += 1
 
 
 @pytest.fixture
@@ -72,6 +74,7 @@ async def test_a_run_on_a_thread_that_hangs_is_fenced_at_once_and_canceled_only_
         assert (await shop.record(run)).shown == "canceling"
         hanging.opened.set()
         assert (await shop.until(run, "canceled")).ended_by == "cooperative"
+        assert hanging.wrote == 1, "what it did came before its end was told"
 
 
 async def test_an_agent_in_the_worker_says_itself_how_long_it_may_take_to_stop(shop: Workshop, hanging: Thread) -> None:

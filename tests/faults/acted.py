@@ -80,13 +80,6 @@ async def _then_wait(run: Run, traces: Traces) -> str:
     return "went on"
 
 
-async def _doubt(run: Run, traces: Traces) -> str:
-    """Ask when the test says so, and act when the answer is yes."""
-    await traces.gate("asks")
-    await run.confirm("Act?", tool="act", arguments={"what": "act"})
-    return await _guarded(run, traces, "act")
-
-
 async def _retry(run: Run, traces: Traces) -> str:
     """Fail at the start after the answer, then after the act, until a file says that all is well."""
     if traces.lines("there") and not (traces.folder / "mended").exists():
@@ -188,7 +181,6 @@ async def _same(number: int) -> int:
 WORDS = {
     "act": _act,
     "changed": _changed,
-    "doubt": _doubt,
     "names": _names,
     "night": _night,
     "other": _other,

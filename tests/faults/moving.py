@@ -1,7 +1,7 @@
-"""An agent for every place in which a cancel can find a run: chosen by the first word of what is said.
+"""An agent for every place in which a stop can find a run: chosen by the first word of what is said.
 
-What is said is a word and a folder: the ids of its processes go to the file `here` in it, what has an effect to
-`target`.
+What is said is a word and a folder: the ids of its processes go to the file `here` in it, how far it came to `there`,
+and what it does to the world to `target`. As long as anything of it works, the target hears from it.
 """
 
 import asyncio
@@ -9,6 +9,9 @@ import os
 from pathlib import Path
 
 from core.agent import Run, agent
+from tests.waiting import wait_until
+
+BEAT = 0.05
 
 
 def _note(file: Path, text: str) -> None:
@@ -16,40 +19,53 @@ def _note(file: Path, text: str) -> None:
         out.write(f"{text}\n")
 
 
+async def _for_ever(folder: Path) -> None:
+    """Have one effect after the other."""
+    while True:
+        _note(folder / "target", "beat")
+        await asyncio.sleep(BEAT)
+
+
 async def act(folder: str) -> str:
-    """Have an effect, and take for ever over the rest."""
+    """Have an effect once, with a program in a session of its own, and take for ever over the rest."""
     _note(Path(folder) / "target", "acted")
-    await asyncio.Event().wait()
+    program = await asyncio.create_subprocess_exec("sleep", "600", start_new_session=True)
+    _note(Path(folder) / "here", str(program.pid))
+    await _for_ever(Path(folder))
     return "acted"
 
 
 @agent("moving", isolation="process")
 async def moving(run: Run, message: str) -> str:
     """Be somewhere."""
-    where, _, folder = message.partition(" ")
-    _note(Path(folder) / "here", str(os.getpid()))
+    where, _, place = message.partition(" ")
+    folder = Path(place)
+    _note(folder / "here", str(os.getpid()))
     if where == "first":
-        await asyncio.Event().wait()
+        await _for_ever(folder)
+    if where == "doubt":
+        _note(folder / "there", "asks")
+        await wait_until((folder / "open").exists, timeout=120)
     await run.ask("Go on?")
     match where:
         case "model":
-            _note(Path(folder) / "there", "resumed")
-            await asyncio.Event().wait()
+            _note(folder / "there", "resumed")
+            await _for_ever(folder)
         case "tool":
             async with run.tool("dig"):
-                await run.step("dig", act, folder)
+                await run.step("dig", act, place)
         case "approved":
             await run.confirm("Deploy?", tool="deploy", arguments={"to": "production"})
             async with run.tool("deploy", to="production"):
-                await run.step("push", act, folder)
+                await run.step("push", act, place)
         case "deaf":
-            _note(Path(folder) / "there", "resumed")
+            _note(folder / "there", "resumed")
             while True:
                 try:
-                    await asyncio.Event().wait()
+                    await _for_ever(folder)
                 except asyncio.CancelledError:
-                    _note(Path(folder) / "there", "swallowed")
+                    _note(folder / "there", "swallowed")
         case _:
             pass
-    _note(Path(folder) / "target", "ended")
+    _note(folder / "target", "ended")
     return "done"

@@ -33,7 +33,8 @@ def _note(file: Path, text: str) -> None:
         out.write(f"{text}\n")
 
 
-def _late(target: Path) -> None:
+def late(target: Path) -> None:
+    """Have an effect three seconds later."""
     threading.Event().wait(3)  # a thread cannot be cancelled
     _note(target, "late")
 
@@ -85,12 +86,15 @@ async def _resist(run: Run, message: str) -> str | None:
                     await asyncio.Event().wait()
                 except asyncio.CancelledError:
                     _note(target, "swallowed")
+        case "sigint":
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            _turn_for_ever()
         case "deaf":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             _turn_for_ever()
         case "thread":
-            await asyncio.to_thread(_late, target)
+            await asyncio.to_thread(late, target)
         case "hang":
             await asyncio.to_thread(_hang, here)
         case "child":

@@ -30,12 +30,13 @@ RESIST = {
     "cooperative": (MILD, 1),
     "busy": (HARD, 1),
     "swallow": (HARD, 1),
+    "sigint": (HARD, 1),
     "deaf": ({"killed"}, 1),
     "thread": (HARD, 1),
     "child": (MILD, 2),
     "setsid": ({"killed"}, 2),
 }
-"""What a turn does -> by which steps it may end, and how many processes it has."""
+"""What a turn does -> by which steps it may end, and how many processes it has; `deaf` hears no SIGTERM either."""
 GROUPS = pytest.mark.skipif(cgroups.home() is None, reason="no control group can be made here")
 PACE = Pace(hot=0.0, look=0.05, ready=0.05, cooperative=0.2, terminate=0.3, kill=1.0, verify=1.0, grace=0.2)
 
@@ -115,6 +116,17 @@ async def canceled(shop: Workshop, run: str, pids: list[int]) -> Run:
     return ended
 
 
+async def stays_ended(shop: Workshop, run: str, pids: list[int], target: Path) -> Run:
+    """Cancel; nothing comes to the target after the end, although what was begun there would have by now."""
+    ended = await canceled(shop, run, pids)
+    seen = lines(target, "target")
+    await asyncio.to_thread(stubborn.late, target / "now")
+    assert lines(target, "now") == ["late"]
+    assert lines(target, "target") == seen
+    assert "late" not in seen
+    return ended
+
+
 async def test_a_turn_apart_asks_is_parked_and_goes_on_in_another_process(shop: Workshop, tmp_path: Path) -> None:
     run = await shop.say(f"confirm {tmp_path}", to="stubborn")
     await shop.until(run, "waiting", timeout=20)
@@ -142,12 +154,11 @@ async def test_turns_that_resist_are_ended_with_all_they_started(shop: Workshop,
         (tmp_path / how).mkdir()
         run = await shop.say(f"{how} {tmp_path / how}", to="stubborn", origin=f"chat-{how}")
         runs[how] = run, await begun(tmp_path / how, count)
-    ended = await asyncio.gather(*(canceled(shop, run, pids) for run, pids in runs.values()))
+    ended = await asyncio.gather(*(stays_ended(shop, run, pids, tmp_path / how) for how, (run, pids) in runs.items()))
     assert all(one.ended_by in by for one, (by, _) in zip(ended, RESIST.values(), strict=True)), ended
     await shop.until(leaves, "completed", timeout=20)
     left = await begun(tmp_path / "leaves", 2)
     await wait_until(lambda: not alive(left), timeout=20)  # what ignores SIGTERM does not outlive its turn for long
-    assert all("late" not in lines(tmp_path / how, "target") for how in runs)
 
 
 async def test_a_stopped_turn_is_killed(shop: Workshop, tmp_path: Path) -> None:

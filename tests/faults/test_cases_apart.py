@@ -179,36 +179,6 @@ async def test_an_answer_to_a_paused_run_says_resume_first_at_either_web(it: Wor
     assert case.target == [case.folder.name]
 
 
-async def test_a_run_whose_question_is_in_doubt_is_stopped_by_every_verb_and_stays_so(it: World) -> None:
-    """The commit that asks landed, its reply never came: the turn does not know yet that it asked."""
-    cases = {verb: await it.say("doubt") for verb in ("cancel", "pause", "abort", "delete")}
-    for case in cases.values():
-        await case.came()
-    with it.proxy.deaf(b"EVALSHA"):
-        for case in cases.values():
-            case.open()
-        asked = {verb: (await case.asked())[0] for verb, case in cases.items()}
-        assert (await cases["cancel"].press("cancel"))["state"] in ("canceling", "canceled")
-        assert (await cases["pause"].press("pause"))["state"] in ("pausing", "paused")
-        await it.one.post(f"/v1/requests/{asked['abort']}/abort")
-        gone = await it.one.http.delete(f"/v1/conversations/{cases['delete'].conversation}")
-        assert gone.status_code == 200
-        it.proxy.cut()
-    for restarted in (False, True):
-        if restarted:
-            await it.worker.again()
-        await cases["cancel"].until("canceled")
-        for verb in ("pause", "abort"):
-            await cases[verb].until("paused")
-        await wait_until(lambda: not any(case.alive() for case in cases.values()), LIMIT)
-    assert (await cases["cancel"].press("cancel", 409))["detail"] == "already canceled"
-    assert (await it.one.http.get(f"/v1/runs/{cases['delete'].run}")).status_code == 404
-    for verb in ("cancel", "pause", "abort"):
-        gone = await it.one.http.delete(f"/v1/conversations/{cases[verb].conversation}")
-        assert gone.status_code == 200
-    assert not any(case.target for case in cases.values())
-
-
 # ── resume and restart ───────────────────────────────────────────────────────────────────────────────────────────────
 
 

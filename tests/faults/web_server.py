@@ -23,7 +23,7 @@ class Process:
 
     async def start(self) -> None:
         """Start it, and wait until it says that it is there."""
-        self._process = await forked.start(*self._words, env=self.env)
+        self._process = await forked.start(*self._words, env=self.env, out=forked.PIPE if self._sign else None)
         if self._sign is None:
             return
         async with asyncio.timeout(90):

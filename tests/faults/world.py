@@ -162,10 +162,21 @@ class World:
         """The worker."""
         return self.roles["worker"]
 
+    async def fall(self) -> None:
+        """Kill everything at once, Redis too."""
+        self.store.kill()
+        await asyncio.gather(*(role.kill() for role in self.roles.values()))
+
+    async def rise(self, *but: str) -> None:
+        """Start everything again, Redis on what it wrote. but: roles that stay away."""
+        self.store.start()
+        await self.store.up()
+        await asyncio.gather(*(role.start() for name, role in self.roles.items() if name not in but))
+
 
 @asynccontextmanager
-async def world() -> AsyncGenerator[World]:
-    """Everything, started; killed at the end."""
+async def world(**more: str) -> AsyncGenerator[World]:
+    """Everything, started; killed at the end. more: settings that are not as these tests have them."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sayso-w-", ignore_cleanup_errors=True)))
         store = Store(folder)
@@ -175,7 +186,8 @@ async def world() -> AsyncGenerator[World]:
         proxy = await stack.enter_async_context(Proxy(store.socket))
         url, data = f"unix://{store.socket}", folder / "data"
         data.mkdir()
-        (one, here), (two, there) = web_role(url, data, **QUICK), web_role(proxy.url, data, **QUICK)
+        quick = {**QUICK, **more}
+        (one, here), (two, there) = web_role(url, data, **quick), web_role(proxy.url, data, **quick)
         roles = {"one": one, "two": two, "worker": Process(("gateway", "worker"), two.env)}
         for role in roles.values():
             stack.push_async_callback(role.kill)
