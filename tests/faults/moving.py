@@ -6,6 +6,7 @@ and what it does to the world to `target`. As long as anything of it works, the 
 
 import asyncio
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from core.agent import Run, agent
@@ -23,7 +24,9 @@ async def _for_ever(folder: Path) -> None:
     """Have one effect after the other."""
     while True:
         _note(folder / "target", "beat")
-        await asyncio.sleep(BEAT)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(BEAT):
+                await asyncio.Event().wait()
 
 
 async def act(folder: str) -> str:
