@@ -13,7 +13,7 @@ import asyncio
 import json
 import signal
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -23,7 +23,7 @@ from core.errors import SaysoError
 from core.ladder import Ladder, Rung
 from core.model import Value
 from core.pace import Pace
-from core.turn import unbroken
+from core.waited import unbroken, waited
 
 OUTPUT: Final = 32_768
 """bytes of output that are kept; the middle of more is left out, visibly"""
@@ -41,6 +41,10 @@ class CommandFailed(SaysoError):
     """A command could not be run or ended with another status than 0; the text has the end of what it said."""
 
 
+def _nothing(step: str) -> None:
+    pass
+
+
 async def run_command(
     argv: tuple[str, ...],
     mark: str,
@@ -49,8 +53,11 @@ async def run_command(
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
     timeout: float | None = None,
+    forced: Callable[[str], None] = _nothing,
 ) -> Exited:
     """Run a command to its end. timeout: seconds after which it is stopped.
+
+    forced: told of the step of the ladder that ended it, when it ended with its turn.
 
     Raises: `TimeoutError`; `CancelledError`, after nothing of it lives any more.
     """
@@ -68,12 +75,12 @@ async def run_command(
         )
     ours.setblocking(False)
     reins, out = await asyncio.open_unix_connection(sock=ours)
-    ending = asyncio.create_task(_ended(started, reins, group), name=f"command {argv[0]}")
-    waking = asyncio.create_task(remains.keep_awake(started.pid, pace.look))
+    ending = waited(_ended(started, reins, group), f"command {argv[0]}")
+    waking = waited(remains.keep_awake(started.pid, pace.look), f"awake {argv[0]}")
     try:
         async with asyncio.timeout(timeout):
             return await asyncio.shield(ending)
-    except (asyncio.CancelledError, TimeoutError):
+    except (asyncio.CancelledError, TimeoutError) as why:
         ladder = Ladder(
             (
                 Rung("terminate", lambda: out.write(b"t"), pace.terminate),
@@ -84,6 +91,8 @@ async def run_command(
         with suppress(asyncio.CancelledError):
             await unbroken(ending)
         ladder.stop()
+        if isinstance(why, asyncio.CancelledError):
+            forced(ladder.step)
         raise
     finally:
         waking.cancel()

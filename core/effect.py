@@ -28,7 +28,8 @@ from core.model import Json
 from core.question import Accepted, Subject
 from core.replay import Place
 from core.secret import Secret, revealed
-from core.turn import Turn, unbroken
+from core.turn import Turn
+from core.waited import unbroken
 
 T = TypeVar("T")
 JSON: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)

@@ -23,6 +23,7 @@ from core.question import Accepted, Declined, Question
 from core.replay import Diverged, Place
 from core.trace import emit
 from core.turn import NotAskable, Parking, Turn
+from core.waited import waited
 
 Given = Accepted | Declined
 ORDER = "the replay came to {key!r}, but the journal goes on with {left!r}: same results must lead to the same calls"
@@ -124,7 +125,7 @@ class Hold:
         self._changed()
         self._hint.set()
         if self._keeper is None or self._keeper.done():
-            self._keeper = asyncio.create_task(self._keep(), name=f"hold {self._turn.run.id}")
+            self._keeper = waited(self._keep(), f"hold {self._turn.run.id}")
         try:
             return await future
         finally:

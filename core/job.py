@@ -254,7 +254,7 @@ class Job:
         """Say that the turn's code has ended, and what it did; what a newer turn has begun is that one's to tell."""
         steps = await turn.steady(lambda: self._broker.steps(turn.run.root))
         effects = effects_of([step for _, step in steps if step.kind == "done" or step.fence <= self.fence])
-        return Ended(self.run, self.fence, by="cooperative", effects=effects, worker=self.worker)
+        return Ended(self.run, self.fence, by=turn.ended_by, effects=effects, worker=self.worker)
 
     async def _broke(self, turn: Turn, error: BaseException) -> None:
         """The code raised what its author did not mean: one line for people, the traceback in the log."""

@@ -10,6 +10,7 @@ import logging
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from types import TracebackType
 from typing import Self
 
@@ -204,7 +205,9 @@ class Link:
         """Do what a refusal asks for before the command may be sent again, or raise it."""
         if refused.code == "NOSCRIPT":
             if self._loading is None or self._loading.done():
-                self._loading = asyncio.ensure_future(self.many([("SCRIPT", "LOAD", twin) for twin in TWINS]))
+                # It is for everybody, so it is nobody's: a turn that is stopped meanwhile does not take it along.
+                load = self.many([("SCRIPT", "LOAD", twin) for twin in TWINS])
+                self._loading = asyncio.get_running_loop().create_task(load, context=Context())
             await asyncio.shield(self._loading)
         elif refused.code == "OOM":
             raise Full("Redis is full: it takes no new work until memory is freed or its limit is raised") from refused

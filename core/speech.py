@@ -15,6 +15,7 @@ from core.clamp import clamp
 from core.hold import Hold
 from core.model import Entry, Json, digest, fresh, partition_of
 from core.turn import Turn
+from core.waited import waited
 
 PIECE = 4_096
 GAP = 0.1
@@ -55,7 +56,7 @@ class Stream:
         self._ahead += text
         self._skip()
         if len(self._text) > self._told and (self._flusher is None or self._flusher.done()):
-            self._flusher = asyncio.create_task(self._flush())
+            self._flusher = waited(self._flush(), f"flush {self._id}")
 
     def _skip(self, *, all: bool = False) -> None:
         """Pass over the parts that were said already; when the text is another one now, all of it is said.

@@ -11,9 +11,8 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
 from itertools import count
-from typing import NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar
 
 from core.broker import Broker
 from core.errors import LinkDown, LinkLost, SaysoError, StoreError
@@ -26,12 +25,12 @@ from core.pace import Pace
 from core.replay import Tape
 from core.secret import Secret, Veil
 from core.trace import emit
+from core.waited import unbroken, waited_for
 
 R = TypeVar("R")
 T = TypeVar("T")
 P = TypeVar("P", Step, Entry, Event)
 PAUSES = (0.02, 0.05, 0.1, 0.2, 0.5)
-waited_for: ContextVar[bool] = ContextVar("waited_for", default=False)  # the code waits for this, come what may
 
 
 class Parking(BaseException):  # it is no error
@@ -66,7 +65,9 @@ class Turn:
         self._valid = valid
         self.writing = asyncio.Lock()
         self.over = asyncio.Event()
+        self.ended_by: Literal["cooperative", "killed"] = "cooperative"
         self._actors: Counter[asyncio.Task[object] | None] = Counter()
+        self._began: set[asyncio.Task[object]] = set()
         self._quiet = asyncio.Event()
         self._quiet.set()
 
@@ -93,6 +94,7 @@ class Turn:
         """Release whoever still waits on this turn, whose code has ended, and wait until nothing of it acts any more.
 
         What the code left behind (a sibling of a call that failed) may end by itself for a while, then it is cancelled.
+        A turn that was stopped leaves no task at all.
         """
         self.over.set()
         with suppress(TimeoutError):
@@ -101,7 +103,28 @@ class Turn:
         for task in tuple(self._actors):
             if task is not None:
                 task.cancel(self.cause)
+        if self.stopping:
+            await self._end_tasks()
         await self._quiet.wait()
+
+    def forced(self, step: str) -> None:
+        """A command of the turn was ended by this step of a ladder, because the turn is stopped."""
+        if step == "kill":
+            self.ended_by = "killed"
+
+    def leave(self, task: asyncio.Task[object]) -> None:
+        """Know of a task that the code began, so that none is left behind when the turn is stopped."""
+        self._began.add(task)
+        task.add_done_callback(self._began.discard)
+
+    async def _end_tasks(self) -> None:
+        """Cancel what the code began and did not wait for, until there is none of it."""
+        with self.act():
+            while left := [task for task in self._began if not task.done()]:
+                emit("turn.left", run=self.run.id, tasks=", ".join(task.get_name() for task in left))
+                for task in left:
+                    task.cancel(self.cause)
+                await asyncio.wait(left)
 
     @contextmanager
     def act(self, task: asyncio.Task[object] | None = None) -> Generator[None]:
@@ -313,21 +336,3 @@ async def steadily(send: Callable[[], Awaitable[T]], valid: Callable[[], bool]) 
                 raise
         await asyncio.sleep(PAUSES[min(attempt, len(PAUSES) - 1)])
     raise AssertionError
-
-
-async def unbroken(work: Awaitable[T]) -> T:
-    """Wait until the work is done even when this is cancelled meanwhile; the cancellation goes on afterwards."""
-    mark = waited_for.set(True)
-    task = asyncio.ensure_future(work)
-    waited_for.reset(mark)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        while not task.done():
-            try:
-                await asyncio.wait([task])
-            except asyncio.CancelledError:
-                continue
-        if not task.cancelled():
-            task.exception()
-        raise

@@ -29,7 +29,7 @@ from core.model import Cause
 from core.pace import Pace
 from core.run import Agent
 from core.template import Template
-from core.threads import Threads
+from core.threads import noted
 from core.trace import emit
 from core.turn import steadily
 from core.working import Holding, Working
@@ -84,7 +84,8 @@ class Worker:
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        loop.set_default_executor(Threads(loop))
+        self._noted = noted(loop)
+        self._noted.__enter__()
         for partition, feed in enumerate(self._broker.feeds):
             ready, stop = feed.subscribe("ready"), feed.subscribe("stop")
             self._wakes.append(ready)
@@ -104,6 +105,7 @@ class Worker:
         for loop in self._loops:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
+        self._noted.__exit__(None, None, None)
 
     @property
     def running(self) -> int:

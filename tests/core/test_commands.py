@@ -106,8 +106,9 @@ async def test_a_cancel_ends_a_command_with_all_that_it_started_before_the_run_i
         await wait_until(lambda: len(pids()) == 2, timeout=20)
         os.kill(await keeper_of(pids()), signal.SIGSTOP)  # it is woken
         await shop.broker.cancel(run, ANN)
-        await shop.until(run, "canceled", timeout=20)
+        canceled = await shop.until(run, "canceled", timeout=20)
         assert not pids() & {pid for pid, _ in living()}
+        assert canceled.ended_by == "killed"
 
 
 @pytest.mark.skipif(cgroups.home() is None, reason="no control group can be made here, so the keeper is needed")

@@ -1,9 +1,11 @@
-"""Turns that wait for a thread: it cannot be cancelled, so the turn is over when the thread is, and not before."""
+"""What the code of a turn leaves behind when it is cancelled: threads, which are waited for, and tasks, which end too."""
 
 import asyncio
 import os
 import threading
 from collections.abc import AsyncGenerator, Generator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextvars import Context
 from dataclasses import replace
 
 import pytest
@@ -48,22 +50,23 @@ def hanging() -> Generator[Thread]:
     thread.opened.set()
 
 
-def hang_at(shop: Workshop, thread: Thread) -> None:
-    """Hire an agent that hangs at a thread when it is told to go."""
+def hang_at(shop: Workshop, thread: Thread, pool: Executor | None = None) -> None:
+    """Hire an agent that hangs at a thread when it is told to go; pool: a thread of its own pool."""
 
     async def body(run: Run, message: str) -> str:
         if message == "go":
-            await asyncio.to_thread(thread)
+            await asyncio.get_running_loop().run_in_executor(pool, thread)
         return "done"
 
     shop.hire("it", body)
 
 
+@pytest.mark.parametrize("own", [False, True], ids=["the loop's thread", "a thread of its own pool"])
 async def test_a_run_on_a_thread_that_hangs_is_fenced_at_once_and_canceled_only_at_its_end(
-    shop: Workshop, hanging: Thread
+    shop: Workshop, hanging: Thread, own: bool
 ) -> None:
     """Its code ended with the cancel, the thread did not: the conversation goes on long before the 15 seconds."""
-    hang_at(shop, hanging)
+    hang_at(shop, hanging, ThreadPoolExecutor(1) if own else None)
     async with shop.worker() as worker:
         run = await shop.say()
         await wait_until(hanging.reached.is_set)
@@ -132,3 +135,68 @@ async def test_a_function_that_no_thread_had_begun_never_runs(shop: Workshop, ha
         for one in before:
             await shop.until(one, "completed")
     assert not ran.is_set()
+
+
+class Left:
+    """A task that an agent begins and does not wait for; it ends when the test lets it go, and then has an effect."""
+
+    def __init__(self) -> None:
+        self.begun, self.opened, self.told = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.effects: list[str] = []
+
+    async def __call__(self) -> None:
+        """Wait, also when it is told to stop."""
+        self.begun.set()
+        try:
+            await self.opened.wait()
+        except asyncio.CancelledError:
+            self.told.set()
+            await self.opened.wait()
+            raise
+        self.effects.append("late")
+
+    def hire(self, shop: Workshop, context: Context | None = None) -> None:
+        """Have an agent that begins it, and waits for something else, or for nothing when it is told to leave."""
+
+        async def body(run: Run, message: str) -> str:
+            self.task = asyncio.create_task(self(), context=context)
+            await self.begun.wait()
+            if message == "go":
+                await asyncio.Event().wait()
+            return "done"
+
+        shop.hire("it", body)
+
+
+async def test_a_task_that_a_canceled_run_left_is_ended_with_it_and_proof_waits_for_it(shop: Workshop) -> None:
+    left = Left()
+    left.hire(shop)
+    async with shop.worker():
+        run = await shop.say()
+        await left.begun.wait()
+        await shop.broker.cancel(run, ANN)
+        await wait_until(left.told.is_set)
+        await seen("turn.overdue", run=run)
+        assert (await shop.record(run)).shown == "canceling"
+        left.opened.set()
+        await shop.until(run, "canceled")
+    assert left.task.cancelled()
+    assert not left.effects
+
+
+async def test_a_task_that_belongs_to_no_turn_or_was_left_by_a_run_that_completed_goes_on(shop: Workshop) -> None:
+    """A pool that an agent opens for all of its turns is begun in a context of its own."""
+    own, after = Left(), Left()
+    async with shop.worker():
+        own.hire(shop, Context())
+        run = await shop.say()
+        await own.begun.wait()
+        await shop.broker.cancel(run, ANN)
+        await shop.until(run, "canceled")
+        after.hire(shop)
+        await shop.until(await shop.say("leave it"), "completed")
+        for left in (own, after):
+            assert not left.told.is_set()
+            left.opened.set()
+            await left.task
+    assert own.effects == after.effects == ["late"]
