@@ -1,4 +1,4 @@
-"""What the code of a turn leaves behind when it is cancelled: threads, which are waited for, and tasks, which end too."""
+"""What the code of a turn leaves behind when it is cancelled: threads, which are waited for, and tasks, which end."""
 
 import asyncio
 import os
@@ -143,6 +143,7 @@ class Left:
     def __init__(self) -> None:
         self.begun, self.opened, self.told = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.effects: list[str] = []
+        self.tasks: list[asyncio.Task[None]] = []
 
     async def __call__(self) -> None:
         """Wait, also when it is told to stop."""
@@ -159,7 +160,7 @@ class Left:
         """Have an agent that begins it, and waits for something else, or for nothing when it is told to leave."""
 
         async def body(run: Run, message: str) -> str:
-            self.task = asyncio.create_task(self(), context=context)
+            self.tasks.append(asyncio.create_task(self(), context=context))
             await self.begun.wait()
             if message == "go":
                 await asyncio.Event().wait()
@@ -180,7 +181,7 @@ async def test_a_task_that_a_canceled_run_left_is_ended_with_it_and_proof_waits_
         assert (await shop.record(run)).shown == "canceling"
         left.opened.set()
         await shop.until(run, "canceled")
-    assert left.task.cancelled()
+    assert left.tasks[0].cancelled()
     assert not left.effects
 
 
@@ -198,5 +199,5 @@ async def test_a_task_that_belongs_to_no_turn_or_was_left_by_a_run_that_complete
         for left in (own, after):
             assert not left.told.is_set()
             left.opened.set()
-            await left.task
+            await left.tasks[0]
     assert own.effects == after.effects == ["late"]

@@ -31,6 +31,7 @@ from core.question import Accepted, Declined, Request
 from tests.contract.bench import ANN as BEN
 from tests.contract.bench import wide
 from tests.fakes import FakeChats, Message
+from tests.faults.chaotic import HERE
 from tests.faults.fronts import Front
 from tests.faults.proxy import Proxy
 from tests.faults.roles import Role, Store, breathe
@@ -65,6 +66,7 @@ class Chaos:
         self.whose: dict[str, Person] = {}
         self.there: list[str] = []
         self.target = folder / "target"
+        self.here = folder / HERE
         self.store = store
         self.roles = roles
         self.dice = random.Random(seed)
@@ -282,6 +284,8 @@ class Chaos:
             assert was == found.state, f"{run} was {was}, and is {found.state}"
             if found.state in TERMINAL:
                 self.ends[run] = found.state
+        over = {run for run, state in self.ends.items() if state == "canceled"}
+        assert not over & (lives := self.alive()), f"canceled, while something of them lives: {over & lives}"
         effects = self.target.read_text("utf-8").split() if self.target.exists() else []
         assert len(effects) == len(set(effects)), f"an effect happened twice: {effects}"
         assert set(effects) <= self.allowed, f"effects without leave: {set(effects) - self.allowed}"
@@ -353,21 +357,19 @@ class Chaos:
             if found is None:
                 continue
             left += [run] if found.turn is not None or found.unproved or found.answered else []
-            left += [line for line in tree.living() if _works_on(line[0], found.id)]
-        return not left
+        return not left and not self.alive()
+
+    def alive(self) -> set[str]:
+        """The runs of which something lives: their turns, or what these started."""
+        begun = [line.split() for line in self.here.read_text("utf-8").splitlines()] if self.here.exists() else []
+        self.did["processes"] = len(begun)
+        lives = {(str(pid), str(line.ticks)) for pid, line in tree.living()}
+        return {run for run, pid, ticks in begun if (pid, ticks) in lives}
 
 
 def _asked(request: Request) -> Person:
     """Who was asked."""
     return BEN if request.origin == THERE else ANN
-
-
-def _works_on(pid: int, run: str) -> bool:
-    try:
-        environment = (tree.PROC / str(pid) / "environ").read_bytes()
-    except OSError:
-        return False
-    return f"{tree.MARK}={run}:".encode() in environment
 
 
 @asynccontextmanager
