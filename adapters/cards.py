@@ -132,7 +132,7 @@ def _open(request: Request, card: Card, sight: Sight, state: str) -> View:
 
 
 def _stops(request: Request) -> tuple[tuple[Button, ...], ...]:
-    return ((button("Pause task", request.id, "abort"), button("Cancel task", request.id, "cancel", "danger")),)
+    return ((button("Abort (pause)", request.id, "abort"), button("Cancel task", request.id, "cancel", "danger")),)
 
 
 def _sure(id: str) -> tuple[tuple[Button, ...], ...]:

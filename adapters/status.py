@@ -1,7 +1,7 @@
 """The status card of a run, and plain texts: what stands in a chat beside questions.
 
 It shows the state, the end of what is being written, and the buttons that fit the state: Pause and Cancel while it
-works, Stop now while it stops, Accept as stopped when nobody saw its end, Resume, Retry, Go back and Cancel while it is
+works, Stop now while it stops, Accept as stopped when nobody saw its end, Resume, Retry, Revert and Cancel while it is
 paused. It knows no platform.
 """
 
@@ -63,7 +63,7 @@ def _buttons(run: Run, card: Card) -> list[Button]:
     if run.state == "paused":
         again = run.cause in ("turn_failed", "worker_lost", "shutdown")
         first = _button(run, "Retry", "retry") if again else _button(run, "Resume", "resume")
-        return [first, _button(run, "Go back", "revert"), cancel]
+        return [first, _button(run, "Revert", "revert"), cancel]
     return [_button(run, "Pause", "pause"), cancel]
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from core.model import Json
 
-CANCEL_THIS: Final = "Cancel this run"
+CANCEL_THIS: Final = "Cancel this task"
 PAIR: Final = "pair"
 ASK: Final = "ask"
 

@@ -33,7 +33,7 @@ MIRROR = """
     const option = rows.length ? options[rows.indexOf(button)] : options.find((one) => one.label === said);
     if (option?.effect === "deny") return { path: `${at}/answer`, body: { outcome: "declined" } };
     if (option) return { path: `${at}/answer`, body: { outcome: "accepted", values: { [field.id]: option.id } } };
-    if (said === "Yes, cancel it") return { path: `${run}/cancel`, body: {} };
+    if (said === "Yes, cancel the task") return { path: `${run}/cancel`, body: {} };
     if (said === "Abort (pause)") return { path: `${at}/abort`, body: {} };
     if (said === "Resume") return { path: `${run}/resume`, body: {} };
     return null;
@@ -78,8 +78,6 @@ async ({ path, body, key }) => {
   return await response.text();
 }
 """
-LABELS = {"Pause task": "Abort (pause)", "Yes": "Yes, cancel it"}
-"""what the page writes on buttons for which platforms have other words"""
 HIDDEN = {"Always": re.compile("ask again")}
 """buttons that stand in a panel, by the one that opens it"""
 
@@ -171,8 +169,7 @@ class Tab(FakePlatform):
         node = self.page.locator(f'[data-key="{message.id}"]')
         if label in HIDDEN:
             await node.get_by_role("button", name=HIDDEN[label]).click()
-        words = LABELS.get(label, label)
-        await node.get_by_role("button", name=words, exact=words in message.labels).first.click()
+        await node.get_by_role("button", name=label, exact=label in message.labels).first.click()
 
         def heard() -> bool:
             return (message.text, message.labels, self.tab.notices()) != before and "Sending…" not in message.text

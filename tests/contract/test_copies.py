@@ -163,7 +163,7 @@ async def test_what_is_decided_in_a_chat_stands_on_record_with_its_platform(both
     both.hire(body)
     await both.write("please")
     card = await both.card("Run it?")
-    await both.press(card, "Pause task")
+    await both.press(card, "Abort (pause)")
     await wait_until(lambda: "Resume" in card.labels)
     await both.press(card, "Resume")
     await wait_until(lambda: "Approve" in card.labels)

@@ -95,7 +95,7 @@ async def test_pause_on_a_question_keeps_it_and_resume_opens_it_again(made: Benc
     await made.write("please")
     card = await made.card("Where to?")
     payload = card.rows[0][0].payload
-    assert "Paused" in (await made.press(card, "Pause task")).text
+    assert "Paused" in (await made.press(card, "Abort (pause)")).text
     await wait_until(lambda: "Resume" in card.labels)
     assert "aused: resume first" in await made.late(card, payload)
     await made.press(card, "Resume")

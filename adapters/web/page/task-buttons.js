@@ -27,7 +27,7 @@ export function taskButtons(card, acts) {
  * @param {string} look  class of the first button
  */
 export function cancelButton(run, acts, look) {
-  return sureButton("Cancel task", "Sure? What it did so far is discarded.", "Yes, cancel it", () => acts.run(run, "cancel"), look);
+  return sureButton("Cancel task", "Sure? What it did so far is discarded.", "Yes, cancel the task", () => acts.run(run, "cancel"), look);
 }
 
 /**

@@ -288,7 +288,7 @@ async def test_a_run_is_canceled_by_the_command_on_a_message(redis_url: str, tmp
         wire.hire(where)
         thread = await wire.thread(wire.room())
         card = await wire.card("Where to?", thread)
-        wire.ann.picks(card, "Cancel this run")
+        wire.ann.picks(card, "Cancel this task")
         await wire.final(card, "canceled")
         await wire.told("Canceled.")
 
@@ -299,8 +299,8 @@ async def test_the_command_on_a_message_ends_nothing_when_that_is_no_card(redis_
         wire.hire(where)
         said = wire.ann.says(wire.ann.dm, "go")
         card = await wire.card("Where to?")
-        await wait_until(lambda: "Cancel this run" in wire.there.commands)
-        wire.ann.picks(said, "Cancel this run")
+        await wait_until(lambda: "Cancel this task" in wire.there.commands)
+        wire.ann.picks(said, "Cancel this task")
         await wire.told("That is no card of a task")
         assert card.live
 

@@ -14,7 +14,7 @@ async def test_a_question_is_answered_by_a_button(made: Office, ann: Person) -> 
     made.hire(where)
     ann.says("please")
     card = await made.ask(ann, "Where to?")
-    assert card.labels == ["staging", "production", "Pause task", "Cancel task"]
+    assert card.labels == ["staging", "production", "Abort (pause)", "Cancel task"]
     assert await made.presses(ann, card, "staging") == "Accepted."
     await made.ends(card, "staging")
     await made.sees(ann, "To staging.")

@@ -129,7 +129,7 @@ async def test_cancel_of_a_waiting_task_asks_once_and_closes_its_question(window
     await expect(window.cards).to_contain_text("Sure? What it did so far is discarded.")
     await window.button("Keep it", window.cards).click()
     await window.button("Cancel task", window.cards).click()
-    await window.button("Yes, cancel it", window.cards).click()
+    await window.button("Yes, cancel the task", window.cards).click()
     await expect(window.page.locator(".note")).to_have_text("Canceled.")
     await expect(window.settled).to_contain_text("Closed, the task was canceled")
     shown = await owner.get(f"/v1/conversations/{await window.conversation()}")
@@ -154,7 +154,7 @@ async def test_a_working_task_is_paused_resumed_and_canceled(window: Window, bar
     await window.button("Resume", window.task).click()
     await expect(window.task).to_contain_text("Working")
     await window.button("Cancel task", window.task).click()
-    await window.button("Yes, cancel it", window.task).click()
+    await window.button("Yes, cancel the task", window.task).click()
     await expect(window.page.locator(".note")).to_contain_text("Canceled.")
     await expect(window.task).to_have_count(0)
 
