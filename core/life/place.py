@@ -218,6 +218,7 @@ def bind(d: Draft, e: Bind) -> Kept:
     pointer = d.origin(e.origin)
     conversation = d.conversation(pointer.conversation) if pointer is not None else None
     if conversation is not None and not conversation.private and conversation.people != e.people:
+        listed = dict.fromkeys((*conversation.people, *e.people))
         d.save_conversation(conversation, people=e.people)
-        d.want(Hint("journal", conversation.id))
+        d.want(Hint("journal", conversation.id), *(Hint("asked", person) for person in listed))
     return Kept()

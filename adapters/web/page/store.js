@@ -34,6 +34,8 @@ export class Store extends EventTarget {
     this.frozen = { frozen: false };
     this.socket = new Socket();
     this.waits = new Waits(this);
+    /** @type {Map<string, any>} what was heard of the list while it was loaded: it is newer */
+    this.meanwhile = new Map();
     /** @type {Set<string>} */
     this.due = new Set();
     this.socket.addEventListener("told", (/** @type {any} */ event) => this.heard(event.detail));
@@ -75,8 +77,10 @@ export class Store extends EventTarget {
   async refresh() {
     void this.waits.look();
     try {
+      const heard = this.meanwhile = new Map();
       const { conversations } = await api.conversations();
       this.list = conversations;
+      for (const item of heard.values()) this.listed(item);
       this.changed("list");
       this.frozen = await api.frozen();
       this.changed("frozen");
@@ -187,7 +191,7 @@ export class Store extends EventTarget {
   heard(told) {
     const id = told.conversation;
     if (told.type === "conversation.changed") return this.listed(told.conversation);
-    if (told.type === "pending.changed") return void this.waits.look();
+    if (told.type === "pending.changed") return void this.refresh();
     if (told.type === "conversation.deleted" && id) return this.forget(id);
     if (told.type === "frozen") { this.frozen = /** @type {any} */ (told); return this.changed("frozen"); }
     const thread = id ? this.threads.get(id) : null;
@@ -201,6 +205,7 @@ export class Store extends EventTarget {
 
   /** @param {any} item  of the list; `deleted` takes it out */
   listed(item) {
+    this.meanwhile.set(item.id, item);
     const at = this.list.findIndex((one) => one.id === item.id);
     if (matters(this.list[at]) || matters(item)) void this.waits.look();
     if (item.deleted) {
@@ -216,6 +221,7 @@ export class Store extends EventTarget {
   /** A conversation is gone. @param {string} id */
   forget(id) {
     const loaded = this.threads.get(id)?.loaded;
+    this.meanwhile.set(id, { id, deleted: true });
     void this.waits.look();
     this.socket.unfollow(id);
     this.threads.delete(id);
