@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.life.apart import Placed, Unyielding, placed, unyielding
-from core.life.event import Delete, Ended, Lost
+from core.life.event import Broke, Delete, Ended, Lost
 from core.life.result import Changed, Kept
+from core.model import Cause
 from tests.core.life.play import ANN, Play
 from tests.core.life.test_stopping import refused
 
@@ -43,6 +46,32 @@ def test_a_turn_that_does_not_yield_is_fenced_and_its_conversation_goes_on() -> 
     assert play.claimed(play.said("next")).run != turn.run
     play.act(Ended(turn.run, turn.fence, "process gone", "none"))
     assert play.run(turn.run).state == "canceled"
+
+
+@pytest.mark.parametrize(("cause", "state"), [("user_canceled", "canceled"), ("user_paused", "paused")])
+def test_a_turn_apart_that_broke_while_it_was_stopping_has_not_ended_by_its_own_word(cause: Cause, state: str) -> None:
+    """What it started may live on; only who saw that nothing lives any more says that it ended."""
+    play = Play()
+    turn = play.at_work()
+    play.step(placed, Placed(turn.run, turn.fence, "code"))
+    play.stopped(turn.run, cause)
+    refused(play.act(Broke(turn.run, turn.fence, "boom")), "halted")
+    assert (play.run(turn.run).state, play.run(turn.run).turn is None) == ("stopping", False)
+    play.act(Ended(turn.run, turn.fence, "killed", "none"))
+    assert (play.run(turn.run).state, play.run(turn.run).ended_by) == (state, "killed")
+
+
+def test_a_turn_apart_that_returned_while_it_was_canceling_has_not_ended_by_its_own_word() -> None:
+    """Never `canceled` while something that it started may live."""
+    play = Play()
+    turn = play.at_work()
+    play.step(placed, Placed(turn.run, turn.fence, "code"))
+    play.stopped(turn.run, "user_canceled")
+    refused(play.finish(turn), "halted")
+    assert (play.run(turn.run).state, play.run(turn.run).turn is None) == ("stopping", False)
+    assert turn.run in play.index("stopping")
+    play.act(Ended(turn.run, turn.fence, "cooperative", "done"))
+    assert (play.run(turn.run).state, play.run(turn.run).ended_by) == ("canceled", "cooperative")
 
 
 def test_what_a_turn_did_is_known_although_its_worker_is_gone() -> None:

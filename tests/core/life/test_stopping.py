@@ -7,6 +7,7 @@ import pytest
 from core.life.decision import Refusal
 from core.life.event import Append, Begin, Broke, Claim, Ended, Finish, Free, Lost, Resume
 from core.life.result import Changed, Delivered, Resumed, Stopped
+from core.life.run import PRESSES
 from core.model import Cause, Step
 from core.question import Accepted
 from tests.core.life.play import ANN, CHOICE, TEXT, Play
@@ -102,6 +103,19 @@ def test_stop_now_skips_to_the_next_step() -> None:
     assert play.run(turn.run).urgent == 1
     play.say(f"/cancel {turn.run}")
     assert play.run(turn.run).urgent == 2
+
+
+def test_presses_beyond_the_last_step_change_nothing() -> None:
+    """The ladder has no more steps; whoever goes on pressing is told the same, and writes nothing."""
+    play = Play()
+    turn = play.at_work()
+    play.stopped(turn.run, "user_canceled")
+    for _ in range(PRESSES):
+        play.stopped(turn.run, "user_canceled", urgent=True)
+    before = play.docs["run", turn.run]
+    assert play.stopped(turn.run, "user_canceled", urgent=True).joined
+    assert play.docs["run", turn.run] == before
+    assert play.run(turn.run).urgent == PRESSES
 
 
 @pytest.mark.parametrize(
@@ -231,6 +245,24 @@ def test_a_worker_that_holds_two_turns_of_a_run_is_still_known_to_hold_it_when_o
     play.claimed(first.run, "w1")
     play.act(Ended(first.run, first.fence, "killed"))
     assert first.run in play.index("claims", "w1")
+
+
+def test_a_worker_that_holds_two_turns_of_a_run_is_still_to_stop_the_newer_one_when_the_older_ends() -> None:
+    """The intent is owed until the last of them ended: a hint that was lost must not leave the newer one at work."""
+    play = Play()
+    first = play.at_work()
+    play.stopped(first.run, "user_paused")
+    play.later(play.spans.free_ms)
+    play.resumed(first.run)
+    second = play.claimed(first.run, "w1")
+    play.stopped(first.run, "user_canceled")
+    play.act(Ended(first.run, first.fence, "killed"))
+    assert first.run in play.index("stop", "w1")
+    assert first.run in play.index("claims", "w1")
+    play.act(Ended(first.run, second.fence, "cooperative"))
+    assert play.run(first.run).state == "canceled"
+    assert not play.index("stop", "w1")
+    assert not play.index("claims", "w1")
 
 
 def test_proof_under_an_old_id_reaches_the_moved_run() -> None:
