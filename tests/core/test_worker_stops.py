@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -281,14 +282,18 @@ async def test_code_that_ignores_the_cancel_is_reported_and_its_end_is_recorded(
         return "too late"
 
     shop.hire("it", body)
-    async with shop.worker() as worker:
+    async with shop.worker(replace(QUICK, terminate=0.05, kill=0.05, verify=0.05)) as worker:
         run = await shop.say()
         await gate.reached.wait()
         await shop.broker.cancel(run, ANN)
         await seen("turn.overdue", run=run)
         assert worker.overdue == [run]
         assert (await shop.record(run)).shown == "canceling"
+        with suppress(TimeoutError):
+            async with asyncio.timeout(10):
+                await worker.stuck.wait()
         gate.opened.set()
+        assert worker.stuck.is_set(), "its role hands the rest over and ends"
         await shop.until(run, "canceled")
         await wait_until(lambda: not worker.overdue)
     assert await shop.said_by_agent(run) == []

@@ -9,6 +9,11 @@ import pytest
 from core.agent import Run
 from core.broker import open_broker
 from core.lease import Lease
+from core.life.draft import Spans
+from core.life.living import Beat
+from core.life.result import Delivered
+from core.model import Incarnation
+from core.sweeper import Sweeper
 from core.worker import Worker
 from tests.faults.proxy import Proxy
 from tests.redis_server import RedisServer
@@ -99,3 +104,50 @@ async def test_cancel_reaches_a_turn_whose_connection_is_cut(shop: Workshop, red
         await shop.broker.cancel(run, ANN)
         proxy.welcome = True
         await shop.until(run, "canceled", timeout=30)
+
+
+async def test_a_turn_that_was_replaced_while_its_worker_was_cut_off_is_ended_by_it(redis: RedisServer) -> None:
+    """The run is not stopping any more when the worker looks; the intent for the older turn is still owed to it."""
+    turns: list[str] = []
+
+    async def body(run: Run, message: str) -> str:
+        turns.append("begun")
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            turns.append("ended")
+            raise
+        return "done"
+
+    async with (
+        open_broker(redis.url, block=0.2, spans=Spans(free_ms=50)) as direct,
+        Sweeper(direct, look=0.05),
+        Proxy(redis.socket) as proxy,
+        open_broker(proxy.url, block=0.2) as broker,
+        Lease(broker, "worker", prefixes=("chat-",)) as lease,
+    ):
+        shop = Workshop(direct)
+        shop.hire("it", body)
+        async with Worker(broker, lease, shop.find, pace=QUICK):
+            run = await shop.say()
+            await wait_until(lambda: turns == ["begun"])
+            proxy.welcome = False
+            proxy.cut()
+            await direct.pause(run, ANN)
+
+            async def fenced() -> bool:
+                return (await shop.record(run)).turn is None
+
+            await wait_until(fenced)
+            await direct.resume(run, ANN)
+            other = Incarnation(id="w9", kind="worker", until_ms=direct.store.now() + 600_000)
+            await direct.beat(Beat(other, first=True), 0)
+            assert isinstance(await direct.claim(run, "w9"), Delivered)
+            proxy.welcome = True
+
+            async def proved() -> bool:
+                return not (await shop.record(run)).unproved
+
+            await wait_until(proved, timeout=30)
+            assert turns == ["begun", "ended"]
+            assert (await shop.record(run)).turn is not None, "the newer turn is nobody's business here"
