@@ -58,6 +58,29 @@ async def test_what_a_dead_worker_left_in_a_group_is_killed_and_the_group_goes(r
     assert int(pid) not in {one for one, _ in tree.living()}
 
 
+@pytest.mark.skipif(cgroups.home() is None, reason="no control group can be made here")
+async def test_whose_a_group_is_is_told_by_all_of_its_name() -> None:
+    """A number that lives as another process is no maker; of one in another pid namespace nothing is known from here."""
+    above, gone = cgroups.home(), await asyncio.create_subprocess_exec("true")
+    await gone.wait()
+    assert above is not None
+    here = "".join(letter for letter in tree.namespace() if letter.isdigit())
+    foreign, reused = above / f"sayso-1-{gone.pid}-1-{os.getpid()}", above / f"sayso-{here}-{os.getpid()}-1-1"
+
+    def found() -> bool:
+        reused.mkdir(exist_ok=True)  # whoever else lives here takes it away
+        return str(reused) in cgroups.orphans()
+
+    try:
+        foreign.mkdir()
+        await wait_until(found)
+        assert str(foreign) not in cgroups.orphans()
+    finally:
+        for one in (foreign, reused):
+            with suppress(OSError):
+                one.rmdir()
+
+
 async def test_a_keeper_that_is_stopped_again_and_again_is_killed() -> None:
     """Twice it is woken."""
     keeper = await asyncio.create_subprocess_exec("sleep", "600")
