@@ -60,7 +60,7 @@ async def test_what_a_dead_worker_left_in_a_group_is_killed_and_the_group_goes(r
 
 @pytest.mark.skipif(cgroups.home() is None, reason="no control group can be made here")
 async def test_whose_a_group_is_is_told_by_all_of_its_name() -> None:
-    """A number that lives as another process is no maker; of one in another pid namespace nothing is known from here."""
+    """A number that another process has now is no maker; of one in another pid namespace nothing is known from here."""
     above, gone = cgroups.home(), await asyncio.create_subprocess_exec("true")
     await gone.wait()
     assert above is not None

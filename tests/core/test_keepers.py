@@ -89,7 +89,11 @@ async def test_a_keeper_that_was_stopped_does_not_outlive_what_it_kept(tmp_path:
         os.kill(it.code.keeper, signal.SIGSTOP)
         turn = Turn(worker="w", fence=1, since_ms=0, code=str(it.code))
         run = Record(
-            **{"id": "hiding", "root": "hiding", "conversation": "c", "origin": "chat-1", "agent": "it"},
+            id="hiding",
+            root="hiding",
+            conversation="c",
+            origin="chat-1",
+            agent="it",
             starter=Person(id="web:ann"),
             state="stopping",
             created_ms=0,

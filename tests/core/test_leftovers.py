@@ -9,7 +9,7 @@ import pytest
 from core import tree
 from core.agent import Run
 from core.broker import open_broker
-from core.lease import Lease
+from core.lease import Lease, identity
 from core.life.apart import Placed
 from core.life.draft import Spans
 from core.life.living import Beat, Leave
@@ -49,12 +49,7 @@ def incarnation(shop: Workshop, id: str, pid: int) -> Incarnation:
     """A process as a worker with a lease."""
     line = tree.stat(pid)
     assert line is not None
-    return Incarnation(
-        **{"id": id, "kind": "worker", "host": tree.host(), "boot": tree.boot(), "namespace": tree.namespace()},
-        pid=pid,
-        ticks=line.ticks,
-        until_ms=shop.broker.store.now() + 600_000,
-    )
+    return identity(id, "worker", shop.broker.store.now() + 600_000).changed(pid=pid, ticks=line.ticks)
 
 
 async def claimed(shop: Workshop, worker: str, origin: str) -> Delivered:
