@@ -72,7 +72,8 @@ def resume(d: Draft, e: Resume) -> Resumed | Refusal:
     if isinstance(found, Refusal):
         return found
     conversation, run = found
-    if (known := recall(d, e.key, e.person, Resumed)) is not None:
+    meant = f"resume {run.root}"
+    if (known := recall(d, e.key, e.person, Resumed, meant)) is not None:
         return known
     if run.state in TERMINAL:
         return Refusal("ended", f"run {run.id!r} is {run.state}, it cannot go on", {"state": run.state})
@@ -81,7 +82,7 @@ def resume(d: Draft, e: Resume) -> Resumed | Refusal:
         return Refusal("conflict", f"conflict: run is {run.shown}", {"state": run.shown, "run": run.id})
     note(d, "resume", e.person, conversation, run, where=e.via)
     run = _afresh(d, run)
-    return remember(d, e.key, e.person, go_on(d, conversation, run))
+    return remember(d, e.key, e.person, go_on(d, conversation, run), meant)
 
 
 def _afresh(d: Draft, run: Run) -> Run:
@@ -111,7 +112,8 @@ def revert(d: Draft, e: Revert) -> Resumed | Refusal:
     if isinstance(found, Refusal):
         return found
     conversation, run = found
-    if (known := recall(d, e.key, e.person, Resumed)) is not None:
+    meant = f"revert {run.root}"
+    if (known := recall(d, e.key, e.person, Resumed, meant)) is not None:
         return known
     if run.state != "paused":
         return Refusal("conflict", f"conflict: run is {run.shown}, pause it first", {"state": run.shown})
@@ -124,7 +126,7 @@ def revert(d: Draft, e: Revert) -> Resumed | Refusal:
     d.write(conversation.id, "note", "[Reverted] what came after the last question is dropped", run.id, e.person)
     conversation, run = moved(d, conversation, run)
     run = enqueue(d, conversation, d.save_run(_afresh(d, run), resumed=True, approvals=()))
-    return remember(d, e.key, e.person, Resumed(run=run.id, state="queued"))
+    return remember(d, e.key, e.person, Resumed(run=run.id, state="queued"), meant)
 
 
 def lost(d: Draft, e: Lost) -> Changed | Kept | Refusal:

@@ -12,7 +12,7 @@ from core.life.audit import note
 from core.life.check import misplaced
 from core.life.decision import Refusal
 from core.life.draft import Draft
-from core.life.memory import OTHER, recall, remember
+from core.life.memory import recall, remember
 from core.life.request import UNKNOWN, gate
 from core.life.result import Copied
 from core.model import Person
@@ -41,8 +41,9 @@ def copy(d: Draft, e: Copy) -> Copied | Refusal:
     if not may_copy(e.person, conversation, run, request):
         seen = may_see(e.person, conversation)
         return Refusal("not_allowed", "this question is not yours to show elsewhere") if seen else UNKNOWN
-    if (known := recall(d, e.key, e.person, Copied)) is not None:
-        return known if known.request == e.request and set(e.places) <= {request.origin, *known.copies} else OTHER
+    meant = " ".join(("copy", e.request, *sorted(set(e.places))))
+    if (known := recall(d, e.key, e.person, Copied, meant)) is not None:
+        return known
     if request.state == "withdrawn":
         return Refusal("paused", "paused: resume first", {"run": run.id, "state": run.shown})
     if request.state != "open":
@@ -62,7 +63,8 @@ def copy(d: Draft, e: Copy) -> Copied | Refusal:
     d.save_request(request, question=question, surface=request.surface or unserved != new)
     note(d, "copy", e.person, conversation, run, where=e.via, request=request.id)
     d.tell(request.conversation, "request.updated", request.run, request=request.id, copies=list(question.copies))
-    return remember(d, e.key, e.person, Copied(request=request.id, copies=question.copies, unserved=unserved))
+    copied = Copied(request=request.id, copies=question.copies, unserved=unserved)
+    return remember(d, e.key, e.person, copied, meant)
 
 
 def _wrong(origin: str, places: tuple[str, ...], new: tuple[str, ...]) -> str | None:

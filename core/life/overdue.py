@@ -30,7 +30,8 @@ def extend(d: Draft, e: Extend) -> Extended | Refusal:
     run = d.run_now(request.run) if request is not None else None
     if request is None or conversation is None or run is None or not may_answer(e.person, conversation, run, request):
         return UNKNOWN
-    if (known := recall(d, e.key, e.person, Extended)) is not None:
+    meant = f"extend {e.request} {e.by_ms}"
+    if (known := recall(d, e.key, e.person, Extended, meant)) is not None:
         return known
     if request.state != "open":
         return Refusal("ended", f"the question is {request.state}, its time cannot be moved")
@@ -47,7 +48,7 @@ def extend(d: Draft, e: Extend) -> Extended | Refusal:
     d.save_request(request, deadline_ms=deadline)
     d.want(Timer("deadline", request.id, deadline))
     d.tell(request.conversation, "request.updated", request.run, request=request.id, deadline=deadline)
-    return remember(d, e.key, e.person, Extended(request=request.id, deadline_ms=deadline))
+    return remember(d, e.key, e.person, Extended(request=request.id, deadline_ms=deadline), meant)
 
 
 def deadline(d: Draft, e: Deadline) -> Changed | Refusal:

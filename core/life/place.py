@@ -28,7 +28,8 @@ UNKNOWN = Refusal("unknown", "there is no such conversation")
 
 def reset(d: Draft, e: Reset) -> Opened | Refusal:
     """Lay a new conversation at an origin. In the old one what waits for an answer is canceled; what works goes on."""
-    if (known := recall(d, e.key, e.person, Opened)) is not None:
+    meant = f"open {e.origin}"
+    if (known := recall(d, e.key, e.person, Opened, meant)) is not None:
         return known
     pointer = d.origin(e.origin)
     before = d.conversation(pointer.conversation) if pointer is not None else None
@@ -49,7 +50,7 @@ def reset(d: Draft, e: Reset) -> Opened | Refusal:
     d.spare = False
     d.put(("conversation", fresh.id), fresh)
     d.put(("origin", e.origin), Origin(conversation=fresh.id))
-    return remember(d, e.key, e.person, Opened(conversation=fresh.id, origin=e.origin))
+    return remember(d, e.key, e.person, Opened(conversation=fresh.id, origin=e.origin), meant)
 
 
 def delete(d: Draft, e: Delete) -> Deleted | Refusal:
@@ -57,7 +58,8 @@ def delete(d: Draft, e: Delete) -> Deleted | Refusal:
     conversation = d.conversation(e.conversation)
     if conversation is None or not may_see(e.person, conversation):
         return UNKNOWN
-    if (known := recall(d, e.key, e.person, Deleted)) is not None:
+    meant = f"delete {e.conversation}"
+    if (known := recall(d, e.key, e.person, Deleted, meant)) is not None:
         return known
     if conversation.deleted:
         return Refusal("gone", "this conversation was deleted already")
@@ -95,7 +97,7 @@ def delete(d: Draft, e: Delete) -> Deleted | Refusal:
         d.put(("grants", conversation.id), None)
     d.want(Wipe("conversation", conversation.id), Untimer("shrink", conversation.id))
     d.want(Hint("deleted", conversation.id), Hint("journal", conversation.id))
-    return remember(d, e.key, e.person, Deleted(conversation=conversation.id, unproved=tuple(unproved)))
+    return remember(d, e.key, e.person, Deleted(conversation=conversation.id, unproved=tuple(unproved)), meant)
 
 
 def _erase(d: Draft, run: Run) -> tuple[Turn, ...]:

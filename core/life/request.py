@@ -24,12 +24,12 @@ from core.life.emergency import frozen
 from core.life.event import Abort, Ask, Park, Reply, Stop, Take
 from core.life.grant import granted, remember_grant
 from core.life.handing import usable
-from core.life.memory import OTHER, recall, remember
+from core.life.memory import recall, remember, stopping
 from core.life.overdue import give_up
 from core.life.result import Answered, Asked, Changed, Delivered, Stopped
 from core.life.run import let_go, stop, without
 from core.life.sealing import handle_of, seal
-from core.life.standing import others, partly, standing
+from core.life.standing import meant, others, partly, standing
 from core.life.start import LONG, deliver
 from core.life.whole import unread
 from core.model import Conversation, Json, Run, digest
@@ -197,8 +197,8 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
     if not may_answer(e.person, conversation, run, request):
         seen = may_see(e.person, conversation)
         return Refusal("not_allowed", "this question is not yours to answer") if seen else UNKNOWN
-    if (known := recall(d, e.key, e.person, Answered)) is not None:
-        return known if known.request == e.request else OTHER
+    if (known := recall(d, e.key, e.person, Answered, meant(e))) is not None:
+        return known
     if request.state == "settled":
         return standing(e, request, run)
     if request.state == "withdrawn":
@@ -224,7 +224,7 @@ def reply(d: Draft, e: Reply) -> Answered | Refusal:
     if request.question.restricted and isinstance(answer, Accepted) and not e.proof:
         words = f"this approval needs a proof that you are there: {HOW_TO_PROVE}"
         return Refusal("not_allowed", words, {"proof": True})
-    return remember(d, e.key, e.person, _accept(d, e, conversation, run, request, answer))
+    return remember(d, e.key, e.person, _accept(d, e, conversation, run, request, answer), meant(e))
 
 
 def abort(d: Draft, e: Abort) -> Stopped | Refusal:
@@ -233,7 +233,8 @@ def abort(d: Draft, e: Abort) -> Stopped | Refusal:
     conversation = d.conversation(request.conversation) if request is not None else None
     if request is None or conversation is None or conversation.deleted or not may_look(e.person, conversation, request):
         return UNKNOWN
-    if (known := recall(d, e.key, e.person, Stopped)) is not None:
+    run = d.run_now(request.run)
+    if run is not None and (known := recall(d, e.key, e.person, Stopped, stopping(run, "user_aborted"))) is not None:
         return known
     if request.state == "settled":
         told: dict[str, Json] = {"outcome": request.answer.outcome if request.answer else None, "run": request.run}

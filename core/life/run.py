@@ -18,7 +18,7 @@ from core.life.decision import Hint, Owe, Refusal, Rest, Settle, Timer, Untimer,
 from core.life.draft import Draft
 from core.life.event import Broke, Ended, Finish, Free, Stop
 from core.life.leak import proved
-from core.life.memory import recall, remember
+from core.life.memory import recall, remember, stopping
 from core.life.result import Changed, Stopped
 from core.life.start import next_run
 from core.model import DISCARDING, TERMINAL, Cause, Conversation, Person, Run, Turn
@@ -198,7 +198,8 @@ def stop(d: Draft, e: Stop) -> Stopped | Refusal:
     if isinstance(found, Refusal):
         return found
     conversation, run = found
-    if (known := recall(d, e.key, e.person, Stopped)) is not None:
+    meant = stopping(run, e.cause, urgent=e.urgent)
+    if (known := recall(d, e.key, e.person, Stopped, meant)) is not None:
         return known
     discard = e.cause in DISCARDING
     if run.state in TERMINAL:
@@ -208,7 +209,7 @@ def stop(d: Draft, e: Stop) -> Stopped | Refusal:
     if run.state == "stopping":
         told = _join(d, conversation, run, e)
         stopped(d, e, conversation, run, told.state)
-        return remember(d, e.key, e.person, told)
+        return remember(d, e.key, e.person, told, meant)
     if run.turn is None and not (discard and run.unproved):
         effects = _worse(run.effects, e.effects)
         run = d.save_run(run, cause=e.cause, stop_ms=d.now, stopped_by=e.person, effects=effects, halt=run.halt + 1)
@@ -219,7 +220,7 @@ def stop(d: Draft, e: Stop) -> Stopped | Refusal:
     else:
         state = _intend(d, conversation, run, e).shown
     stopped(d, e, conversation, run, state)
-    return remember(d, e.key, e.person, Stopped(run=run.id, state=state))
+    return remember(d, e.key, e.person, Stopped(run=run.id, state=state), meant)
 
 
 def _intend(d: Draft, conversation: Conversation, run: Run, e: Stop) -> Run:

@@ -149,7 +149,8 @@ def elsewhere(d: Draft, e: Said) -> Result | Refusal:
 def mark(e: Said) -> str:
     """Name what was said, so that its key cannot stand for something else."""
     meant: list[Json] = [e.text, e.conversation, e.pending_task, e.reply_to]
-    return digest("said", meant if e.deliver_to is None else [*meant, e.deliver_to])
+    more: list[Json] = [e.deliver_to, e.with_agent, len(e.attachments) or None]
+    return digest("said", [*meant, *more] if any(more) else meant)
 
 
 def _secret(d: Draft, e: Said, id: str) -> Answered | Refusal:

@@ -19,6 +19,15 @@ from core.model import Json, Run
 from core.question import Accepted, Answer, ChoiceField, ConfirmField, Declined, Expired, Given, Request
 
 
+def meant(e: Reply) -> str:
+    """Name an answer, so that its key cannot stand for another one.
+
+    Of a secret no digest is kept; what a platform hands over again, a secret or a file, has another name each time.
+    """
+    told = "" if e.sealed or e.files else mark(e.answer)
+    return f"answer {e.request} {e.submit} {told}"
+
+
 def standing(e: Reply, request: Request, run: Run) -> Answered | Refusal:
     """Tell which answer stands; the same one by the same person counts as accepted."""
     stands = request.answer
@@ -89,4 +98,4 @@ def partly(d: Draft, e: Reply, request: Request, run: Run) -> Answered | Refusal
             given[name] = Given(value=value, by=e.person.id)
     d.save_request(request, given=given)
     d.tell(request.conversation, "request.updated", request.run, request=request.id, given=shown_given(request, given))
-    return remember(d, e.key, e.person, Answered(request=request.id, run=run.id, settled=False))
+    return remember(d, e.key, e.person, Answered(request=request.id, run=run.id, settled=False), meant(e))

@@ -11,6 +11,7 @@ from core.life.card import Show
 from core.life.decision import Refusal
 from core.life.emergency import Freeze, Thaw
 from core.life.event import (
+    Abort,
     Append,
     Ask,
     Begin,
@@ -50,7 +51,7 @@ CAT = Person(id="tg:cat", name="Cat", role="approver")
 DAN = Person(id="tg:dan", name="Dan")
 OWNER = Person(id="web:owner", name="owner", role="owner")
 GROUP = (ANN.id, BEN.id, CAT.id)
-PERSON_EVENTS = (Said, Reply, Stop, Resume, Revert, Extend, Delete, Reset, Withdraw, Forestall)
+PERSON_EVENTS = (Said, Reply, Stop, Abort, Resume, Revert, Extend, Delete, Reset, Withdraw, Forestall)
 
 AB = (Option(id="a", label="Alpha"), Option(id="b", label="Beta"))
 CHOICE = Question(title="Which file?", fields=(ChoiceField(options=AB),))
@@ -93,6 +94,7 @@ Event = (
     | Show
     | ShrinkDue
     | Stop
+    | Abort
     | Stray
     | Swept
     | Take
@@ -145,7 +147,7 @@ class Play(World):
 
     def _person(
         self,
-        event: Said | Reply | Stop | Resume | Revert | Extend | Delete | Reset | Withdraw | Forestall,
+        event: Said | Reply | Stop | Abort | Resume | Revert | Extend | Delete | Reset | Withdraw | Forestall,
         look: Look | None,
         clock: int | None,
     ) -> Result | Refusal:
@@ -156,6 +158,8 @@ class Play(World):
                 return self.step(request.reply, event, look, clock=clock)
             case Stop():
                 return self.step(run.stop, event, look, clock=clock)
+            case Abort():
+                return self.step(request.abort, event, look, clock=clock)
             case Resume():
                 return self.step(again.resume, event, look, clock=clock)
             case Revert():

@@ -5,11 +5,25 @@ from __future__ import annotations
 import pytest
 
 from core.life.decision import Refusal
-from core.life.event import Append, Begin, Broke, Claim, Ended, Finish, Free, Lost, Resume
+from core.life.event import (
+    Abort,
+    Append,
+    Begin,
+    Broke,
+    Claim,
+    Delete,
+    Ended,
+    Extend,
+    Finish,
+    Free,
+    Lost,
+    Resume,
+    Revert,
+)
 from core.life.result import Changed, Delivered, Resumed, Stopped
 from core.life.run import PRESSES
 from core.model import Cause, Step
-from core.question import Accepted
+from core.question import Accepted, Declined
 from tests.core.life.play import ANN, CHOICE, TEXT, Play
 
 
@@ -331,6 +345,48 @@ def test_a_repeated_keyed_stop_is_told_the_same_and_stops_nothing_new() -> None:
     play.resumed(run)
     assert play.stop(run, "user_paused", key="c") == told
     assert play.run(run).state == "waiting"
+
+
+def test_a_key_that_named_something_else_is_refused_and_nothing_is_done() -> None:
+    """It must never look as if a cancel had been taken, or a delete."""
+    play = Play()
+    one, two = play.at_work().run, play.at_work(origin="chat-2").run
+    first = play.stopped(one, "user_paused", key="a")
+    refused(play.stop(one, "user_canceled", key="a"), "conflict")
+    refused(play.stop(two, "user_paused", key="a"), "conflict")
+    refused(play.stop(one, "user_paused", key="a", urgent=True), "conflict")
+    assert play.stop(one, "user_paused", key="a") == first
+    assert (play.run(one).shown, play.run(two).shown) == ("pausing", "working")
+
+
+def test_a_key_of_another_resume_revert_extend_abort_or_delete_is_refused() -> None:
+    play = Play()
+    asks = TEXT.changed(timeout_ms=60_000)
+    (run, first), (other, second) = play.waiting(asks), play.waiting(asks, origin="chat-2")
+    play.act(Extend(first, ANN, 90_000, "e"))
+    play.act(Abort(second, ANN, "a"))
+    play.resumed(other, key="r")
+    play.act(Delete(play.run(other).conversation, ANN, "d"))
+    refused(play.act(Extend(first, ANN, 90_001, "e")), "conflict")
+    refused(play.act(Abort(first, ANN, "a")), "conflict")
+    play.stopped(run, "user_paused")
+    refused(play.act(Resume(run, ANN, "r")), "conflict")
+    refused(play.act(Revert(run, ANN, 1, 1, "r")), "conflict")
+    home = play.run(run).conversation
+    refused(play.act(Delete(home, ANN, "d")), "conflict")
+    assert play.run(run).shown == "paused"
+    assert not play.conversation(home).deleted
+
+
+def test_a_key_of_another_answer_is_refused_and_the_question_stays_open() -> None:
+    """Declined with a key, then accepted with it: a program that is told 200 would think that it was accepted."""
+    play = Play()
+    (_, one), (_, two) = play.waiting(TEXT), play.waiting(TEXT, origin="chat-2")
+    said = play.answered(one, "Rex", key="k")
+    assert play.reply(one, "Rex", key="k") == said
+    refused(play.reply(one, Declined(), key="k"), "conflict")
+    refused(play.reply(two, "Rex", key="k"), "conflict")
+    assert play.request(two).state == "open"
 
 
 def test_a_lost_worker_that_is_gone_proves_the_end_of_what_it_was_stopping() -> None:
