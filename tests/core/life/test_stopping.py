@@ -347,6 +347,40 @@ def test_a_repeated_keyed_stop_is_told_the_same_and_stops_nothing_new() -> None:
     assert play.run(run).state == "waiting"
 
 
+def test_abort_on_a_settled_question_stops_nothing() -> None:
+    """The card may be old: what its run does now has nothing to do with it."""
+    play = Play()
+    turn = play.at_work()
+    asked = play.asked(turn, TEXT)
+    play.answered(asked, "Rex")
+    play.take(turn)
+    refused(play.act(Abort(asked, ANN)), "ended")
+    assert play.run(turn.run).shown == "working"
+
+
+def test_a_paused_question_has_no_deadline_and_gets_its_full_time_again() -> None:
+    play = Play()
+    run, asked = play.waiting(TEXT.changed(timeout_ms=60))
+    play.later(40)
+    play.stopped(run, "user_paused")
+    assert play.request(asked).deadline_ms is None
+    play.later(40)
+    play.resumed(run)
+    assert play.request(asked).deadline_ms == play.now + 60
+
+
+def test_a_cancel_while_it_pauses_closes_its_questions_at_once() -> None:
+    """Nobody may answer what will never go on, however long the proof of the end takes."""
+    play = Play()
+    turn = play.at_work()
+    asked = play.asked(turn, TEXT)
+    play.stopped(turn.run, "user_paused")
+    assert play.request(asked).state == "withdrawn"
+    play.stopped(turn.run, "user_canceled")
+    assert play.run(turn.run).shown == "canceling"
+    assert play.request(asked).state == "settled"
+
+
 def test_a_key_that_named_something_else_is_refused_and_nothing_is_done() -> None:
     """It must never look as if a cancel had been taken, or a delete."""
     play = Play()
