@@ -204,6 +204,9 @@ class Apart:
         self._late()
         if self._code is not None:
             await remains.end_tree(self._code)
+        found = await steadily(lambda: self._broker.peek(self.run), self._valid)
+        if found is not None:
+            await remains.end_commands(found, self.fence)
 
     async def _place(self, code: str, talk: asyncio.StreamWriter) -> None:
         """Put on record where the turn runs, and only then let it begin."""

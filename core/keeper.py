@@ -9,7 +9,8 @@ out of it. It reports over `reins`, one JSON object a line:
     {"empty": true}                     nothing of the tree lives any more; the keeper ends with that
 
 and takes single letters: `t` terminate, `k` kill. When the reins break, the worker is gone, and all of it is killed.
-It is forked, has no event loop and imports nothing of Sayso but `tree` and `cgroups`.
+When the keeper is killed, its orphans fall to the process above it, which kills them: the template, or, above the
+keeper of a command, a guard. They have no event loop and import nothing of Sayso but `tree`, `marking` and `cgroups`.
 Source: prctl(2), PR_SET_CHILD_SUBREAPER.
 """
 
@@ -22,12 +23,12 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from types import FrameType
 from typing import NoReturn
 
-from core import cgroups, tree
+from core import cgroups, marking, tree
 
 LOOK = 0.02
 """seconds between two looks while something is being ended"""
@@ -43,10 +44,7 @@ def keep(
     talk: the turn's own line to the worker; whoever has the other end sees that the turn's process is gone. cgroup:
     the path of a control group to be made for it.
     """
-    os.setsid()
-    tree.adopt()
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # who ends the tree ends it by name; the keeper goes last
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _stand_alone(tree.KEEPER)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
     os.environ[tree.MARK] = mark  # noqa: TID251  # no setting: what all that the turn starts inherits
@@ -54,7 +52,7 @@ def keep(
     child = os.fork()
     if not child:
         cgroups.enter(made)
-        _be(reins, talk, turn)
+        _be(reins, talk, mark, turn)
     talk.close()
     keeper = _Keeper(reins, child, made)
     keeper.say(code=str(tree.code_of(child, mark, made)))
@@ -62,12 +60,59 @@ def keep(
     os._exit(0)
 
 
-def _be(reins: socket.socket, talk: socket.socket, turn: Callable[[socket.socket], None]) -> NoReturn:
+def guard(reins: socket.socket, talk: socket.socket, kept: Callable[[], NoReturn], cgroup: str) -> NoReturn:
+    """Be the process above one keeper: what that one leaves when it is killed is killed; both end with the worker.
+
+    talk: breaks with the worker; nothing is read here.
+    """
+    _stand_alone(tree.GUARD)
+    waking = woken()
+    keeper = os.fork()
+    if not keeper:
+        kept()
+    reins.close()
+    poll = select.poll()
+    poll.register(waking, select.POLLIN)
+    poll.register(talk, 0)  # that it broke is told unasked
+    kill_at, over = float("inf"), False
+    while True:
+        for pid, _ in ended():
+            over = over or pid == keeper
+        if over and is_childless():
+            cgroups.remove(cgroup)
+            os._exit(0)
+        if over:
+            cgroups.kill(cgroup)
+            tree.tell(tree.descendants(os.getpid()), signal.SIGKILL)
+        elif time.monotonic() >= kill_at:
+            tree.tell([keeper], signal.SIGKILL)
+        ready = {fd for fd, _ in poll.poll(LOOK * 1_000 if over or kill_at < float("inf") else None)}
+        if waking in ready:
+            with suppress(BlockingIOError):
+                os.read(waking, 512)
+        if talk.fileno() in ready:
+            poll.unregister(talk)
+            kill_at = time.monotonic() + LEFTOVERS  # it saw the same and ends everything, unless somebody stopped it
+            tree.tell([keeper], signal.SIGCONT)
+
+
+def _stand_alone(name: str) -> None:
+    """Begin as a process that keeps others: who ends the tree ends it by name, and this one goes last."""
+    os.setsid()
+    marking.adopt()
+    marking.be_called(name)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _be(reins: socket.socket, talk: socket.socket, mark: str, turn: Callable[[socket.socket], None]) -> NoReturn:
     """Run the turn in the process that was made for it; what it leaves on threads ends with it."""
     status = 1
     try:
         reins.close()
         os.setsid()
+        marking.be_called(tree.TURN)
+        marking.bear(mark)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_DFL)
         turn(talk)
@@ -77,6 +122,12 @@ def _be(reins: socket.socket, talk: socket.socket, turn: Callable[[socket.socket
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
+
+
+def roomy(environment: Mapping[str, str] | None) -> dict[str, str]:
+    """The environment of a process from which turns are forked: as given, or that of this one, with room for a mark."""
+    given = os.environ if environment is None else environment  # noqa: TID251  # no setting: it is only passed on
+    return {**given, tree.MARK: marking.ROOM}
 
 
 def woken() -> int:
@@ -94,6 +145,17 @@ def ended() -> Generator[tuple[int, int]]:
     with suppress(ChildProcessError):
         while (found := os.waitpid(-1, os.WNOHANG))[0]:
             yield found
+
+
+def is_childless() -> bool:
+    """Tell whether this process has no child at all; one that adopts has no descendant then."""
+    if sys.platform != "linux":
+        return True
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
 
 
 def _wake(number: int, frame: FrameType | None) -> None:
@@ -122,7 +184,7 @@ class _Keeper:
         waking = woken()
         while True:
             self._reap()
-            if self._over and not self._tree() and not cgroups.occupied(self._cgroup):
+            if self._over and not self._tree() and is_childless() and not cgroups.occupied(self._cgroup):
                 cgroups.remove(self._cgroup)
                 self.say(empty=True)
                 return

@@ -1,4 +1,4 @@
-"""A command under a keeper, as a program: the keeper stays, the command takes the place of the process that it forked.
+"""A command under a keeper, and that one under a guard, as a program: both stay, the command takes the place of a fork.
 
 It is started by `line`, from any folder and without a look at what stands there.
 """
@@ -18,8 +18,14 @@ MISSING = 127
 """exit status of a command that cannot be run, as shells have it"""
 
 
+BEGIN = b"b"
+"""the word at which a command begins, on the line `talk`; without it there is none"""
+
+
 def become(argv: list[str], talk: socket.socket) -> None:
-    """Be the command; its words go where standard output and error lead."""
+    """Be the command, when its worker says so; its words go where standard output and error lead."""
+    if talk.recv(1) != BEGIN:
+        os._exit(MISSING)
     talk.close()
     try:
         os.execvp(argv[0], argv)  # a list of words, no shell
@@ -30,15 +36,15 @@ def become(argv: list[str], talk: socket.socket) -> None:
 
 
 def main() -> None:
-    """Run what the command line says: the number of the reins, the mark, the group, the command."""
-    nothing, talk = socket.socketpair()
-    nothing.close()
-    reins, mark, cgroup, *argv = sys.argv[1:]
-    keeper.keep(socket.socket(fileno=int(reins)), talk, mark, partial(become, argv), cgroup=cgroup)
+    """Run what the command line says: the numbers of both lines, the mark, the group, the command."""
+    reins, talk = (socket.socket(fileno=int(number)) for number in sys.argv[1:3])
+    mark, cgroup, *argv = sys.argv[3:]
+    kept = partial(keeper.keep, reins, talk, mark, partial(become, argv), cgroup=cgroup)
+    keeper.guard(reins, talk, kept, cgroup)
 
 
-def line(reins: int, mark: str, cgroup: str, argv: Sequence[str]) -> tuple[str, ...]:
+def line(reins: int, talk: int, mark: str, cgroup: str, argv: Sequence[str]) -> tuple[str, ...]:
     """The command line that runs a command under a keeper. cgroup: a path of a group to be made for it, or ""."""
     root = str(Path(__file__).resolve().parent.parent)
     code = f"import sys; sys.path.insert(0, {root!r}); from core.kept import main; main()"
-    return (sys.executable, "-I", "-c", code, str(reins), mark, cgroup, *argv)
+    return (sys.executable, "-I", "-c", code, str(reins), str(talk), mark, cgroup, *argv)

@@ -101,6 +101,7 @@ class Person(Value):
 class Turn(Value):
     """One stretch of work of a run. held: it waits in memory; again: lost, it goes on; code: its process, if apart.
 
+    commands: the processes that it started, as codes; some may have ended.
     ladder_ms: what its agent wants a stop to take at most, when that is not what the settings say.
     """
 
@@ -110,6 +111,7 @@ class Turn(Value):
     held: bool = False
     again: bool = True
     code: str = ""
+    commands: tuple[str, ...] = ()
     ladder_ms: int | None = None
 
 

@@ -40,12 +40,13 @@ async def end(run: Run, worker: str | None = None, marks: Container[str] | None 
     turns = [
         turn
         for turn in _turns(run, worker)
-        if turn.code or marks is None or any(mark in marks for mark in _marks(run, turn))
+        if turn.code or turn.commands or marks is None or any(mark in marks for mark in _marks(run, turn))
     ]
-    codes = [code for turn in turns if (code := tree.parsed(turn.code)) is not None and code.here]
+    codes = [code for turn in turns for text in _codes(turn) if (code := tree.parsed(text)) is not None and code.here]
     if not await _ended(partial(_of_turns, run, turns), [code.cgroup for code in codes]):
         return False
-    tree.tell([code.keeper for code in codes if tree.keeps(code)], signal.SIGKILL)  # it has nothing more to keep
+    for code in codes:
+        tree.tell(_keeping(code), signal.SIGKILL)  # it has nothing more to keep
     return True
 
 
@@ -53,6 +54,13 @@ async def end_tree(code: tree.Code) -> None:
     """Kill what lives of one tree, for as long as something does."""
     while not await _ended(partial(_of_tree, code), [code.cgroup]):
         _log.warning("process %d, or something that it started, does not end although it was killed", code.pid)
+
+
+async def end_commands(run: Run, fence: int) -> None:
+    """Kill what lives of the commands of a turn that has ended, for as long as something does."""
+    for text in [text for turn in turns_of(run) if turn.fence == fence for text in turn.commands]:
+        if (code := tree.parsed(text)) is not None:
+            await end_tree(code)
 
 
 async def end_group(cgroup: str) -> None:
@@ -86,6 +94,8 @@ async def _ended(left: Callable[[], list[int] | None], groups: list[str]) -> boo
         for group in groups:
             cgroups.kill(group)
         alive = left()
+        if alive is not None and not alive:
+            alive = left()  # what got another parent between two lines of the first list stands in the second
         if alive is None:
             return False
         if not alive:
@@ -117,12 +127,27 @@ def _of_turns(run: Run, turns: list[Turn]) -> list[int] | None:
 
 
 def _of_turn(run: Run, turn: Turn) -> list[int] | None:
-    """What lives of a turn apart; of one in its worker's process, which is not asked here, the commands."""
-    if not turn.code:
-        carried = tree.marked()
-        return [pid for mark in _marks(run, turn) for pid in carried.get(mark, ())]
-    code = tree.parsed(turn.code)
-    return _of_tree(code) if code is not None else None
+    """What lives of a turn apart, and of commands; of one in its worker's process, which is not asked here, those."""
+    carried = tree.marked() if not turn.code else {}
+    found = [pid for mark in _marks(run, turn) for pid in carried.get(mark, ())]
+    for text in _codes(turn):
+        code = tree.parsed(text)
+        left = _of_tree(code) if code is not None else None
+        if left is None:
+            return None
+        found += left
+    return found
+
+
+def _codes(turn: Turn) -> tuple[str, ...]:
+    return (turn.code, *turn.commands) if turn.code else turn.commands
+
+
+def _keeping(code: tree.Code) -> list[int]:
+    """The processes of ours that keep a tree: its keeper, and above that of a command its guard."""
+    above = tree.stat(code.above) if code.above else None
+    guards = above is not None and above.ticks == code.above_since and above.name == tree.GUARD
+    return [*([code.keeper] if tree.keeps(code) else ()), *([code.above] if guards else ())]
 
 
 def _of_tree(code: tree.Code) -> list[int] | None:

@@ -233,10 +233,8 @@ class Run(Asks):
         turn = self._turn
 
         async def call() -> Exited:
-            mark, place = f"{turn.run.id}:{turn.fence}", Path(cwd) if cwd is not None else None
-            return await run_command(
-                argv, mark, turn.pace, cwd=place, environment=environment, timeout=timeout, forced=turn.forced
-            )
+            place = Path(cwd) if cwd is not None else None
+            return await run_command(argv, turn, cwd=place, environment=environment, timeout=timeout)
 
         exited = await run_step(turn, self._hold, self._key(f"step:{argv[0]}"), argv[0], call, idempotent=idempotent)
         if check and exited.status:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.commit import Committer
 from core.life import apart
-from core.life.apart import Placed, Unyielding
+from core.life.apart import Commanded, Placed, Unyielding
 from core.life.decision import Refusal
 from core.life.result import Changed, Kept
 from core.store import Store
@@ -21,6 +21,11 @@ class Stops:
         """Record where a turn runs, before it runs."""
         at = self._store.partition(event.run) or 0
         return await self._committer.carry(apart.placed, event, at, first=("run", event.run))
+
+    async def commanded(self, event: Commanded) -> Kept | Refusal:
+        """Record which process a command is, before it acts."""
+        at = self._store.partition(event.run) or 0
+        return await self._committer.carry(apart.commanded, event, at, first=("run", event.run))
 
     async def unyielding(self, event: Unyielding) -> Changed | Refusal:
         """Record that a turn does not stop when told so; the conversation goes on without it."""

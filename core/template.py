@@ -20,7 +20,7 @@ from functools import partial
 from types import TracebackType
 from typing import NoReturn, Self
 
-from core import keeper, tree
+from core import keeper, marking, tree
 from core.errors import SaysoError
 from core.model import Json
 from core.trace import emit
@@ -38,7 +38,8 @@ class NoTemplate(SaysoError):
 def serve(control: socket.socket, turn: Callable[[dict[str, Json], socket.socket], None]) -> NoReturn:
     """Be a template until the worker closes its end; turn: runs an order in the process that was forked for it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    tree.adopt()
+    marking.adopt()
+    marking.be_called(tree.TEMPLATE)
     waking = keeper.woken()
     keepers: set[int] = set()
     control.sendall(READY)
@@ -152,7 +153,7 @@ class Template:
                 str(theirs.fileno()),
                 pass_fds=(theirs.fileno(),),
                 stdin=asyncio.subprocess.DEVNULL,
-                env=self._environment,
+                env=keeper.roomy(self._environment),
                 start_new_session=True,
             )
         ours.setblocking(False)

@@ -1,19 +1,18 @@
 """Trees of operating system processes: how one is named for good, whether anything of it is left, how it is ended.
 
-A code names the process that leads a turn: host, boot, pid namespace, pid, start in clock ticks, a mark that all its
-descendants carry in their environment unless they clear it, the keeper, on whom they hang whatever they do, and, where
-there are such, the control group that holds them (`cgroups.py`). Nothing counts as proof from another host or
-namespace. Reads `/proc`; where there is none (no Linux) only the process itself and its group are known. This file
-knows no run and no Redis. Source: DESIGN section 4 (proof), proc(5), prctl(2).
+A code names the process that leads a turn, or a command: host, boot, pid namespace, pid, start in clock ticks, a mark
+that all its descendants carry unless they start a program with another environment (`marking.py`), the keeper, on whom
+they hang whatever they do, the process above that one, to whom they fall when it is killed, and, where there are such,
+the control group that holds them (`cgroups.py`). The mark of a command begins with that of its turn. Nothing counts as
+proof from another host or namespace. Reads `/proc`; where there is none (no Linux) only the process itself and its
+group are known. This file knows no run and no Redis. Source: DESIGN section 4 (proof), proc(5).
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import signal
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -23,8 +22,8 @@ PROC = Path("/proc")
 MARK = "SAYSO_TURN"
 """Name of the environment variable that carries the mark."""
 DEAD = ("Z", "X", "x", "")
-SUBREAPER = 36
-"""PR_SET_CHILD_SUBREAPER"""
+KEEPER, GUARD, TEMPLATE, TURN = "sayso-keeper", "sayso-guard", "sayso-template", "sayso-turn"
+"""What processes of ours are called (`marking.py`), as `ps` shows them."""
 
 
 class Line(NamedTuple):
@@ -35,12 +34,14 @@ class Line(NamedTuple):
     group: int
     session: int
     ticks: int
+    name: str
 
 
 class Code(NamedTuple):
-    """The name of the process that leads a turn.
+    """The name of the process that leads a turn, or a command.
 
-    keeper, since: whose child it is, and that one's start in ticks. cgroup: the folder of its control group, or "".
+    keeper, since: whose child it is, and that one's start in ticks. above, above_since: the same of the keeper's
+    parent. cgroup: the folder of its control group, or "".
     """
 
     host: str
@@ -51,6 +52,8 @@ class Code(NamedTuple):
     mark: str
     keeper: int = 0
     since: int = 0
+    above: int = 0
+    above_since: int = 0
     cgroup: str = ""
 
     def __str__(self) -> str:
@@ -64,23 +67,25 @@ class Code(NamedTuple):
 
 def code_of(pid: int, mark: str, cgroup: str = "") -> Code:
     """Name a child of this process."""
-    line, me = stat(pid), stat(os.getpid())
-    ticks, since = (one.ticks if one is not None else 0 for one in (line, me))
-    return Code(host(), boot(), namespace(), pid, ticks, mark, os.getpid(), since, cgroup)
+    keeper, above = os.getpid(), os.getppid()
+    ticks, since, higher = (line.ticks if (line := stat(one)) is not None else 0 for one in (pid, keeper, above))
+    return Code(host(), boot(), namespace(), pid, ticks, mark, keeper, since, above, higher, cgroup)
 
 
 def parsed(text: str) -> Code | None:
-    """Read a code back, also one of a release that did not name the keeper or the group; None when it is none."""
-    parts = text.split("|", 8)
-    numbers = (*parts[3:5], *parts[6:8])
-    if len(parts) not in (6, 8, 9) or not all(one.isdigit() for one in numbers):
+    """Read a code back, also one of a release that named neither the keeper, the group nor who is above; else None."""
+    parts = text.split("|", 10)
+    numbers = (*parts[3:5], *parts[6:8], *parts[8:10]) if len(parts) == 11 else (*parts[3:5], *parts[6:8])
+    if len(parts) not in (6, 8, 9, 11) or not all(one.isdigit() for one in numbers):
         return None
-    pid, ticks, *keeper = (int(one) for one in numbers)
-    return Code(parts[0], parts[1], parts[2], pid, ticks, parts[5], *keeper, cgroup="".join(parts[8:]))
+    pid, ticks, *keepers = (int(one) for one in numbers)
+    group = parts[-1] if len(parts) in (9, 11) else ""
+    return Code(parts[0], parts[1], parts[2], pid, ticks, parts[5], *keepers, cgroup=group)
 
 
 def left(code: Code) -> list[int] | None:
-    """List what is alive of a tree: the leader, its session and group, whoever carries the mark or hangs on the keeper.
+    """List what is alive of a tree: the leader, its session and group, whoever carries the mark or hangs on the keeper,
+    or fell to the process above, not the keeper itself.
 
     None: it cannot be told from here. A host that was booted anew has nothing of it.
     """
@@ -91,8 +96,10 @@ def left(code: Code) -> list[int] | None:
     if code.namespace != namespace():
         return None
     lines = living()
-    hanging = _under(code.keeper, lines) if keeps(code) else ()
-    return [pid for pid, line in lines if pid in hanging or _belongs(pid, line, code)]
+    hanging = {*(_under(code.keeper, lines) if keeps(code) else ()), *_fallen(code, lines)}
+    leader = dict(lines).get(code.pid)
+    reused = leader is not None and bool(code.ticks) and leader.ticks != code.ticks
+    return [pid for pid, line in lines if pid in hanging or _belongs(pid, line, code, reused=reused)]
 
 
 def keeps(code: Code) -> bool:
@@ -102,18 +109,33 @@ def keeps(code: Code) -> bool:
 
 
 def marked() -> dict[str, list[int]]:
-    """List what is alive here and carries a mark, by it."""
+    """List what is alive here and carries the mark of a turn, or of a command of it, by that of the turn."""
     found: dict[str, list[int]] = {}
     for pid, _ in living():
         if (mark := _mark(pid)) is not None:
-            found.setdefault(mark, []).append(pid)
+            found.setdefault(":".join(mark.split(":")[:2]), []).append(pid)
     return found
 
 
-def _belongs(pid: int, line: Line, code: Code) -> bool:
+def _fallen(code: Code, lines: list[tuple[int, Line]]) -> list[int]:
+    """What hangs on the process above a keeper and on no keeper: its keeper was killed, this one or another."""
+    above = dict(lines).get(code.above)
+    if above is None or above.ticks != code.above_since or above.name not in (TEMPLATE, GUARD):
+        return []
+    ours = (KEEPER, above.name)  # one that was forked a moment ago has no name of its own yet
+    fell = [pid for pid, one in lines if one.parent == code.above and one.name not in ours and one.ticks >= code.since]
+    return [*fell, *(below for pid in fell for below in _under(pid, lines))]
+
+
+def _belongs(pid: int, line: Line, code: Code, *, reused: bool) -> bool:
+    """reused: the leader's number is another process's now, and so are the session and the group of that number."""
     if pid == code.pid:
-        return not code.ticks or line.ticks == code.ticks
-    return code.pid in (line.session, line.group) or _mark(pid) == code.mark
+        return not reused
+    return (not reused and code.pid in (line.session, line.group)) or _carries(pid, code.mark)
+
+
+def _carries(pid: int, mark: str) -> bool:
+    return f"{_mark(pid)}:".startswith(f"{mark}:")
 
 
 def _mark(pid: int) -> str | None:
@@ -133,12 +155,6 @@ def descendants(pid: int) -> list[int]:
 def children(pid: int) -> set[int]:
     """List the living children of a process."""
     return {other for other, line in living() if line.parent == pid}
-
-
-def adopt() -> None:
-    """Become the parent of whatever a descendant of this process leaves behind, also in a session of its own."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
 
 
 def _under(pid: int, lines: list[tuple[int, Line]]) -> list[int]:
@@ -174,10 +190,11 @@ def living() -> list[tuple[int, Line]]:
 
 def stat(pid: int) -> Line | None:
     """Read what is known of a process; None when there is none."""
-    fields = _read(PROC / str(pid) / "stat").rpartition(")")[2].split()
+    head, _, tail = _read(PROC / str(pid) / "stat").rpartition(")")
+    fields = tail.split()
     if len(fields) < 20:
         return None
-    return Line(fields[0], int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]))
+    return Line(fields[0], int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]), head.partition("(")[2])
 
 
 def host() -> str:

@@ -65,6 +65,7 @@ class Turn:
         self._valid = valid
         self.writing = asyncio.Lock()
         self.over = asyncio.Event()
+        self.over_commands: set[str] = set()
         self.ended_by: Literal["cooperative", "killed"] = "cooperative"
         self._actors: Counter[asyncio.Task[object] | None] = Counter()
         self._began: set[asyncio.Task[object]] = set()

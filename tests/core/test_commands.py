@@ -111,13 +111,20 @@ async def test_a_cancel_ends_a_command_with_all_that_it_started_before_the_run_i
         assert canceled.ended_by == "killed"
 
 
-@pytest.mark.skipif(cgroups.home() is None, reason="no control group can be made here, so the keeper is needed")
-async def test_a_command_whose_keeper_is_killed_ends_with_all_that_it_started(shop: Workshop, tmp_path: Path) -> None:
-    """Also what left its session and has no parent any more."""
+@pytest.mark.parametrize("killed", [("keeper",), ("above", "keeper")])
+async def test_a_command_whose_keeper_is_killed_ends_with_all_that_it_started(
+    killed: tuple[str, ...], shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what left its session and has no parent any more; there is no control group.
+
+    Without the keeper it is found although it cleared its environment; without the one above, too, it is not.
+    """
+    monkeypatch.setattr(cgroups, "name", str)
     here = tmp_path / "here"
+    environment = dict[str, str]() if killed == ("keeper",) else None
 
     async def body(run: Run, message: str) -> str:
-        await run.command(sys.executable, "-c", FAMILY, str(here))
+        await run.command(sys.executable, "-c", FAMILY, str(here), environment=environment)
         return "done"
 
     def pids() -> set[int]:
@@ -127,7 +134,11 @@ async def test_a_command_whose_keeper_is_killed_ends_with_all_that_it_started(sh
     async with shop.worker():
         run = await shop.say()
         await wait_until(lambda: len(pids()) == 2, timeout=20)
-        os.kill(await keeper_of(pids()), signal.SIGKILL)
+        keeper = await keeper_of(pids())
+        line = stat(keeper)
+        assert line is not None
+        for who in killed:
+            os.kill({"above": line.parent, "keeper": keeper}[who], signal.SIGKILL)
         paused = await shop.until(run, "paused", timeout=20)
         assert "ended with status -9" in (paused.error or "")
         assert not pids() & {pid for pid, _ in living()}

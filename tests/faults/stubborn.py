@@ -114,6 +114,12 @@ async def _resist(run: Run, message: str) -> str | None:
             await child.wait()
             if how == "escaped":
                 await asyncio.Event().wait()
+        case "forked":
+            if not os.fork():
+                os.setsid()
+                _note(here, str(os.getpid()))
+                threading.Event().wait()
+            await asyncio.Event().wait()
         case "orphan":
             os.kill(os.getppid(), signal.SIGKILL)
             await asyncio.Event().wait()

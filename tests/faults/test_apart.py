@@ -169,17 +169,30 @@ async def test_a_stopped_turn_is_killed(shop: Workshop, tmp_path: Path) -> None:
     assert ended.ended_by in ("terminated", "killed")
 
 
-@pytest.mark.parametrize("killed", [("keeper",), pytest.param(("template", "keeper"), marks=GROUPS)])
+@pytest.mark.parametrize(
+    ("how", "grouped", "killed"),
+    [
+        ("escaped", False, ("keeper",)),
+        ("forked", False, ("template", "keeper")),
+        pytest.param("escaped", True, ("template", "keeper"), marks=GROUPS),
+    ],
+)
 async def test_what_hides_ends_with_its_turn_although_who_keeps_it_is_killed(
-    killed: tuple[str, ...], shop: Workshop, tmp_path: Path
+    how: str, grouped: bool, killed: tuple[str, ...], shop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Twice forked, in a session of its own, without the mark, deaf for SIGTERM; with both, only its group names it."""
-    run = await shop.say(f"escaped {tmp_path}", to="stubborn")
+    """`escaped`: twice forked, in a session of its own, without the mark, deaf for SIGTERM; only who keeps it, or its
+    group, names it. The template is stopped, so that it ends nothing. `forked`: in a session of its own, and no program
+    of its own; it carries the mark.
+    """
+    if not grouped:
+        monkeypatch.setattr(cgroups, "name", str)
+    run = await shop.say(f"{how} {tmp_path}", to="stubborn")
     pids = await begun(tmp_path, 2)
     code = tree.parsed((await working(shop, run)).code)
     keeper = stat(code.keeper) if code is not None else None
     assert code is not None
     assert keeper is not None
+    os.kill(keeper.parent, signal.SIGSTOP)
     for who in killed:
         os.kill({"template": keeper.parent, "keeper": code.keeper}[who], signal.SIGKILL)
     await canceled(shop, run, pids)  # it may have been found before the cancel came

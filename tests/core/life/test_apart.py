@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.life.apart import Placed, Unyielding, placed, unyielding
+from core.life.apart import Commanded, Placed, Unyielding, commanded, placed, unyielding
 from core.life.event import Broke, Delete, Ended, Lost
 from core.life.result import Changed, Kept
 from core.model import Cause
@@ -19,6 +19,19 @@ def test_where_a_turn_runs_is_on_record_before_it_begins() -> None:
     at = play.run(turn.run).turn
     assert at is not None
     assert at.code == "code"
+
+
+def test_which_processes_its_commands_are_is_on_record_until_they_have_ended() -> None:
+    """Said again after a broken connection, a command stands there once; none begins after a stop."""
+    play = Play()
+    turn = play.at_work()
+    for code, over in (("first", ()), ("second", ()), ("second", ()), ("third", ("first",))):
+        assert isinstance(play.step(commanded, Commanded(turn.run, turn.fence, code, over)), Kept)
+    at = play.run(turn.run).turn
+    assert at is not None
+    assert at.commands == ("second", "third")
+    play.stopped(turn.run, "user_canceled")
+    refused(play.step(commanded, Commanded(turn.run, turn.fence, "fourth")), "halted")
 
 
 def test_a_turn_that_need_not_begin_any_more_is_told_so() -> None:
