@@ -256,11 +256,12 @@ class Worker:
         """Stop what is to stop, and give back what nobody here works on, for ever."""
         loop = asyncio.get_running_loop()
         look_at = 0.0
-        stray: set[str] = set()
+        stray: dict[str, set[str]] = {}
         async with hints:
             while True:
                 hinted = await hints.wait(look_at - loop.time())
                 worker = self._lease.id
+                stray.setdefault(worker, set())
                 due = loop.time() >= look_at
                 try:
                     self._forget_strangers(worker)
@@ -269,7 +270,10 @@ class Worker:
                             await self._stop(run, worker)
                     if due:
                         look_at = loop.time() + self._pace.look
-                        stray = await self._give_back(partition, worker, stray)
+                        for name in tuple(stray):
+                            stray[name] = await self._give_back(partition, name, stray[name])
+                            if name != worker and not await self._broker.store.size(partition, "claims", of=name):
+                                del stray[name]
                         emit("worker.looked", partition=partition)
                 except StoreError as lost:
                     look_at = loop.time() + self._pace.look
@@ -293,16 +297,21 @@ class Worker:
             if job.worker == worker and (found is None or found.state == "stopping" or fenced):
                 job.stop(cause, urgent=found.urgent if found is not None else 0)
 
+    def _under(self, worker: str) -> list[Working]:
+        """The turns that were claimed under one id of this process."""
+        return [job for job in self._all() if job.worker == worker]
+
     async def _give_back(self, partition: int, worker: str, stray: set[str]) -> set[str]:
         """Settle claims without a turn here: their commit or its answer was lost on the way. Twice seen is enough.
 
+        Also those under an id whose lease is lost: as long as this process lives, nobody else can tell that they ended.
         A turn that was placed had begun, and its keeper was killed: that counts, as a worker that was lost does.
         """
         held = {run for run, _ in await self._broker.store.due(partition, "claims", of=worker, limit=10_000)}
-        held -= {*self._jobs, *self._claiming}
+        held -= {*(job.run for job in self._under(worker)), *self._claiming}
         for run in held & stray:
             found = await self._broker.peek(run)
-            if found is not None and any(job.root == found.root for job in self._all()):
+            if found is not None and any(job.root == found.root for job in self._under(worker)):
                 continue  # it moved, and an older turn of it is still here
             if found is not None and not await remains.end(found, worker):
                 continue

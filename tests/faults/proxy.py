@@ -110,6 +110,8 @@ class Proxy:
                     said |= {word for word in LISTENING if word in piece}
                 elif self._mute in said:
                     await self._heard.wait()
+                if sink.is_closing():
+                    break
                 sink.write(piece)
                 if found and self.stop_after:
                     self.requests.clear()

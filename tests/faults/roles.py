@@ -13,7 +13,6 @@ from tests.redis_server import binary, say
 from tests.waiting import wait_until
 
 QUICK = {
-    "SAYSO_PORT": "0",
     "SAYSO_LEASE": "2",
     "SAYSO_SINGLETON_LEASE": "1",
     "SAYSO_LISTENER_LEASE": "2",
@@ -66,9 +65,9 @@ class Store:
 
 
 class Role:
-    """One process of Sayso that is killed, put to sleep and started again."""
+    """One process of Sayso that is killed, put to sleep and started again. port: of a web; 0 takes a free one."""
 
-    def __init__(self, word: str, folder: Path, url: str, agent: str) -> None:
+    def __init__(self, word: str, folder: Path, url: str, agent: str, port: int = 0) -> None:
         self.word = word
         self._folder = folder
         self._env = {
@@ -79,6 +78,7 @@ class Role:
             "SAYSO_DATA_DIR": str(folder / "data"),
             "REDIS_URL": url,
             "SAYSO_AGENT": f"tests.faults.chaotic:{agent}",
+            "SAYSO_PORT": str(port),
         }
 
     def start(self) -> None:

@@ -151,3 +151,47 @@ async def test_a_turn_that_was_replaced_while_its_worker_was_cut_off_is_ended_by
             await wait_until(proved, timeout=30)
             assert turns == ["begun", "ended"]
             assert (await shop.record(run)).turn is not None, "the newer turn is nobody's business here"
+
+
+async def test_a_turn_that_ended_while_its_lease_was_lost_is_proved_when_its_worker_is_back(
+    shop: Workshop, redis: RedisServer
+) -> None:
+    """Its worker could tell nobody, lives, and goes on under another id; the run goes on in another turn."""
+    started, cut, turns = asyncio.Event(), asyncio.Event(), 0
+
+    async def body(run: Run, message: str) -> str:
+        nonlocal turns
+        turns += 1
+        if turns == 1:
+            started.set()
+            await cut.wait()
+            await run.say("never heard")
+        return "done"
+
+    shop.hire("it", body)
+    async with (
+        Proxy(redis.socket) as proxy,
+        open_broker(redis.url, block=0.2, spans=Spans(retry_ms=1)) as sweeping,
+        Sweeper(sweeping, look=0.05, span=1.0),
+        open_broker(proxy.url, block=0.2) as broker,
+        Lease(broker, "worker", span=1.0, prefixes=("chat-",)) as lease,
+        Worker(broker, lease, shop.find, pace=QUICK) as worker,
+    ):
+        run = await shop.say()
+        await started.wait()
+        first = lease.id
+        proxy.welcome = False
+        proxy.cut()
+        cut.set()
+        await wait_until(lambda: not worker.running)
+        assert (await shop.until(run, "queued")).unproved
+        proxy.welcome = True
+        assert (await shop.until(run, "completed", timeout=30)).turn is None
+        assert lease.id != first
+
+        async def proved() -> bool:
+            left = await shop.broker.store.size(0, "unproved") + await shop.broker.store.size(0, "claims", of=first)
+            return not left and not (await shop.record(run)).unproved
+
+        await wait_until(proved)
+    assert turns == 2
