@@ -91,7 +91,8 @@ class Chaos:
         for role in self.roles:
             role.again()
         await self.truths.settle()
-        self.did |= {"told": len(self.people.told), "cards": self.truths.cards, "processes": self.truths.processes}
+        self.did |= {"told": len(self.people.told), "cards": self.truths.cards, "nobodys": self.truths.nobodys}
+        self.did["processes"] = self.truths.processes
 
     # ── what happens to processes ────────────────────────────────────────────────────────────────────────────────────
 

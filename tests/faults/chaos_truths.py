@@ -8,7 +8,7 @@ from core import tree
 from core.audit import Audit, Filter
 from core.errors import StoreError
 from core.leaks import Leaks
-from core.life.decision import Ref
+from core.life.decision import Model, Ref
 from core.model import TERMINAL, Run, digest
 from core.question import Accepted, Declined, Request
 from tests.fakes import Message
@@ -40,6 +40,7 @@ class Truths:
         self.cards = 0
         self.ends: dict[str, str] = {}
         self.processes = 0
+        self.nobodys = 0
         self.approved: set[str] = set()
 
     # ── at any moment ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -157,18 +158,36 @@ class Truths:
 
     async def _is_true(self, card: Message) -> None:
         """A card says what was decided, and has no button left; nor has any other message."""
-        assert not card.rows, f"{card} can still be pressed"
         target = await self.broker.cards.target(THERE, card.id)
+        if card.rows and target is None:
+            await self._nobodys(card)
+            return
+        assert not card.rows, f"{card} can still be pressed"
         if target is None or not target.of.startswith("q"):
             return
-        ref: Ref = ("request", target.of)
-        request = (await self.broker.store.read(0, [ref]))[ref].model
+        request = await self._request(target.of)
         assert isinstance(request, Request), f"no request stands behind {card}"
         answer = request.answer
         said = ("Approved", "Answered") if isinstance(answer, Accepted) else ("Denied",)
         wanted = said if isinstance(answer, Accepted | Declined) else OVER
         assert any(word in card.text for word in wanted), f"{card} is not true: {answer}"
         self.cards += 1
+
+    async def _request(self, id: str) -> Model | None:
+        ref: Ref = ("request", id)
+        return (await self.broker.store.read(0, [ref]))[ref].model
+
+    async def _nobodys(self, card: Message) -> None:
+        """Who sent it died before it learned its name, so it was sent again: whoever presses it hears the truth."""
+        payload = card.rows[0][0].payload
+        assert payload is not None, card
+        same = [one for one in self.people.front.chats.messages.values() if one.view.of == card.view.of]
+        assert len(same) > 1, f"{card} is nobody's, and no other was sent"
+        told = await self.people.front.send(BEN, card, payload)
+        assert told.text, f"{card} was pressed, and nothing was said"
+        if isinstance(await self._request(card.view.of or ""), Request):
+            await wait_until(lambda: not card.rows)
+        self.nobodys += 1
 
     async def _on_record(self) -> None:
         """Each effect has an approval of exactly this act on record; each request has one answer, as people were told.
