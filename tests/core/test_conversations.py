@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from core.agent import Denied, Run
-from core.broker import open_broker
+from core.broker import Broker, open_broker
 from core.life.decision import Refusal
 from core.life.event import Ask, Ended, Finish, Reply, Said
 from core.life.result import Answered, Asked, Deleted, Opened, Resumed, Sent, Stopped, Told
@@ -173,7 +173,7 @@ async def test_texts_of_answered_questions_go_with_their_run(shop: Workshop, how
         else:
             record = await shop.record(run)
             assert isinstance(await shop.broker.delete(record.conversation, ANN), Deleted)
-    keys = await texts(shop)
+    keys = await texts(shop.broker)
     told = {key.split("}:")[1][:2] for key, text in keys.items() if "MARKER" in text}
     assert told <= ({"h:", "j:"} if how == "cancelled" else set())
 
@@ -184,9 +184,9 @@ async def seen(shop: Workshop, count: int) -> bool:
     return question is not None and question.step.endswith(f"#{count - 1}")
 
 
-async def texts(shop: Workshop) -> dict[str, str]:
+async def texts(broker: Broker) -> dict[str, str]:
     """Everything that stands in Redis as text, by its key."""
-    call = shop.broker.store.link.call
+    call = broker.store.link.call
     found: dict[str, str] = {}
     reply = await call("KEYS", "sayso:*")
     for key in reply if isinstance(reply, list) else []:

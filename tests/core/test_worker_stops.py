@@ -232,7 +232,7 @@ async def test_of_two_resumes_at_the_same_moment_one_starts_a_turn(shop: Worksho
         return list(await asyncio.gather(shop.broker.resume(run, ANN), other.resume(run, ANN)))
 
     async with shop.worker(), open_broker(redis_url, block=0.2) as other:
-        for number in range(30):
+        for number in range(10):
             starts.clear()
             run = await shop.say(origin=f"chat-{number}")
             await shop.until(run, "paused")
@@ -255,7 +255,7 @@ async def test_an_answer_and_a_resume_at_the_same_moment_start_one_turn(shop: Wo
 
     shop.hire("it", body)
     async with shop.worker(), open_broker(redis_url, block=0.2) as other:
-        for number in range(20):
+        for number in range(10):
             starts.clear()
             run = await shop.say(origin=f"chat-{number}")
             await shop.parked(run)

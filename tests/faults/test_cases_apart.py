@@ -12,7 +12,9 @@ import pytest_asyncio
 from core.model import Json
 from core.people import OWNER
 from tests.adapters.web.place import heard
+from tests.adapters.web.sse import stream
 from tests.contract.bench import wide
+from tests.core.test_conversations import texts
 from tests.faults.acted import ASKS
 from tests.faults.fronts import front
 from tests.faults.roles import breathe
@@ -24,6 +26,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 YES: dict[str, Json] = {"outcome": "accepted", "values": {"confirm": "once"}}
+DAY_MS = 86_400_000
 RACES = 6
 """how often two things are done at the same moment, in either order; by the hundred in `tests/core`"""
 
@@ -47,6 +50,12 @@ async def test_cancel_of_a_parked_run_takes_its_question_away_at_both_webs(it: W
     left = await it.two.get(f"/v1/requests/{request}")
     assert (left["state"], left["outcome"], left["title"]) == ("settled", "cancelled", "")
     assert not case.target
+    assert (await it.two.history(case.conversation))[-1]["text"] == "[Canceled]"
+    kept = {key for key, text in (await texts(it.broker)).items() if request in key or request in text}
+    assert {key.split("}:")[1][:2] for key in kept} <= {"q:", "j:"}, "its stub, and the conversation's events"
+    span = await it.broker.store.link.call("PTTL", it.broker.store.keys[0].doc(("request", request)))
+    assert isinstance(span, int)
+    assert 0 < span <= DAY_MS
 
 
 @proves("C65", "process")
@@ -61,10 +70,14 @@ async def test_of_cancel_and_approve_at_two_webs_one_wins(it: World) -> None:
         ]
         cancel, approve = await asyncio.gather(*calls) if number % 2 else (await asyncio.gather(*calls[::-1]))[::-1]
         state = (await case.until("canceled", "completed"))["state"]
+        outcome = (await it.two.get(f"/v1/requests/{request}"))["outcome"]
+        assert outcome == ("accepted" if approve.status_code == 200 else "cancelled"), "never both"
         if approve.status_code != 200:
             assert (approve.json()["code"], state, case.target) == ("ended", "canceled", [])
         if state == "completed":
             assert (cancel.status_code, len(case.target)) == (409, 1)
+        else:
+            assert (cancel.status_code, len(case.target) <= 1, case.alive()) == (200, True, set())
         late = (await it.one.http.post(f"/v1/requests/{request}/answer", json=YES)).json()
         assert late.get("repeat") or late["code"] == ("already_answered" if approve.status_code == 200 else "ended")
 
@@ -90,7 +103,14 @@ async def test_nothing_waits_for_a_run_that_is_over_however_it_ended(it: World) 
     assert not over & await offered()
     for how, (_, request) in cases.items():
         late = await it.two.http.post(f"/v1/requests/{request}/answer", json=YES)
-        assert late.status_code in (404, 409) or late.json().get("repeat"), (how, late.text)
+        match how:
+            case "gone":
+                assert late.status_code == 404, late.text
+            case "failed":
+                assert late.json().get("repeat"), "it was answered before"
+            case _:
+                assert late.status_code == 409, late.text
+                assert str(late.json()["detail"]).startswith("this run has ended"), late.text
     waiting = (await it.one.get("/v1/pending"))["runs"]
     assert isinstance(waiting, list)
     assert kept.run in {str(one["run"]) for one in waiting if isinstance(one, dict)}
@@ -134,6 +154,7 @@ async def test_of_two_calls_side_by_side_one_is_denied_and_the_other_is_done(it:
     assert sorted(await denied[0].calls()) == [("act", "denied"), ("look", "done")]
     assert (await denied[0].answers())[-1] == "list done, delete denied"
     assert await canceled[0].calls() == [("look", "done")], "the other call was never begun"
+    assert (await it.two.history(canceled[0].conversation))[-1]["text"] == "[Canceled]"
 
 
 @proves("C72", "process")
@@ -160,6 +181,9 @@ async def test_cancel_just_after_the_answer_ends_what_there_is(it: World) -> Non
     ended = await running.until("canceled")
     assert (ended["effects"], running.alive(), running.target) == ("done", set(), [running.folder.name])
     assert await running.asked(0) == []
+    told = [(entry["role"], entry["text"]) for entry in await it.two.history(running.conversation)]
+    assert [role for role, _ in told if role in ("request", "note")] == ["request", "note"], "both facts, in order"
+    assert told[-1][1] == "[Canceled]"
     finished, request = await it.waits("act")
     await it.one.post(f"/v1/requests/{request}/answer", YES)
     await finished.until("completed")
@@ -177,6 +201,30 @@ async def test_an_answer_to_a_paused_run_says_resume_first_at_either_web(it: Wor
     await it.two.post(f"/v1/requests/{request}/answer", YES)
     await case.until("completed")
     assert case.target == [case.folder.name]
+
+
+@proves("C77", "process")
+@proves("C80", "process")
+async def test_an_answer_before_with_or_after_the_resume_of_a_paused_run_acts_once(it: World) -> None:
+    """With it: the answer counts, or hears "resume first"; either way one turn starts. After it: the card is live."""
+    for number in range(ASKS):
+        case, request = await it.waits("act")
+        await it.one.post(f"/v1/requests/{request}/abort")
+        await case.until("paused")
+        path = f"/v1/requests/{request}/answer"
+        if number:
+            acts = [it.one.http.post(f"/v1/runs/{case.run}/resume"), it.two.http.post(path, json=YES)]
+            resume, answer = await asyncio.gather(*acts) if number % 2 else (await asyncio.gather(*acts[::-1]))[::-1]
+            assert resume.status_code == 200, resume.text
+            assert answer.status_code == 200 or answer.json()["code"] == "paused", answer.text
+        else:
+            await case.press("resume")
+            answer = None
+        assert not case.target or (answer is not None and answer.status_code == 200)
+        if answer is None or answer.status_code != 200:
+            await it.two.post(path, YES)
+        await case.until("completed")
+        assert (case.target, case.turns) == ([case.folder.name], 2)
 
 
 # ── resume and restart ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -282,13 +330,20 @@ async def test_a_question_waits_while_the_page_and_its_web_are_away(it: World) -
 
 @proves("C86", "process")
 async def test_closing_the_page_stops_nothing_and_leaves_nothing_behind(it: World) -> None:
-    case = await it.say("stream")
+    case, (asks, request) = await it.say("stream"), await it.waits("act")
     before = _sockets(it.roles["one"].pid)
-    async with it.one.live() as page:
+    async with it.one.live() as page, stream(it.one, case.conversation) as program:
         await page.send(f'{{"follow": "{case.conversation}", "after": 0}}')
         await heard(page, "message.delta")
+        await program.until("message.delta")
         assert _sockets(it.roles["one"].pid) > before
+        await page.send(f'{{"follow": "{asks.conversation}", "after": 0}}')
+        await heard(page, "request.opened")
     await wait_until(lambda: _sockets(it.roles["one"].pid) <= before, LIMIT)
+    assert (await it.two.get(f"/v1/requests/{request}"))["state"] == "open"
+    assert (await it.two.get(f"/v1/runs/{case.run}"))["state"] == "working"
+    await it.two.post(f"/v1/requests/{request}/answer", YES)
+    await asks.until("completed")
     case.open()
     await case.until("completed")
     assert await case.answers() == ["one two", "streamed"]
@@ -311,8 +366,11 @@ async def test_after_a_crash_runs_go_on_questions_wait_and_messages_are_handled(
     steer = await it.two.post("/v1/send", {"text": "while it is down", "conversation": queued.conversation})
     assert steer["run"] == queued.run
     await stopped.press("cancel")
+    fresh = await it.say("wait")
+    fresh.open()
     await it.worker.start()
     await stopped.until("canceled")
+    await fresh.until("completed")
     await working.came(2)
     joined = await it.two.post("/v1/send", {"text": "and you?", "conversation": working.conversation})
     assert (joined["run"], joined["steer"]) == (working.run, True)
@@ -434,9 +492,13 @@ async def test_what_was_told_while_worker_and_web_were_cut_off_takes_effect(it: 
     assert asks.target == [asks.folder.name]
 
 
+@proves("C82", "process")
 @proves("C97", "process")
 async def test_a_worker_killed_with_an_answer_in_its_hands_loses_and_doubles_nothing(it: World) -> None:
-    """Its claim ends by itself, the next worker takes the run over; an entry that nobody can read stops nobody."""
+    """Its claim ends by itself, the next worker takes the run over; an entry that nobody can read stops nobody.
+
+    Whoever would take its claims back is killed with it; that lease ends by itself, too.
+    """
     case, request = await it.waits("then")
     for broken in ("r-no-such-thing", "r0" + "z" * 14):
         await it.broker.store.link.call("ZADD", it.broker.store.keys[0].index("ready"), "0", broken)
@@ -444,8 +506,11 @@ async def test_a_worker_killed_with_an_answer_in_its_hands_loses_and_doubles_not
     await it.one.post(f"/v1/requests/{request}/answer", YES)
     it.worker.send(signal.SIGCONT)
     await case.came()
-    await it.worker.again()
+    sweeping = await it.sweeping()
+    await asyncio.gather(sweeping.kill(), it.worker.again())
     await case.came(2)
+    await sweeping.start()
+    assert await it.sweeping() is not sweeping
     case.open()
     await case.until("completed")
     assert case.target == [case.folder.name]
@@ -474,6 +539,7 @@ async def test_an_answer_at_either_web_resumes_the_run_and_every_page_sees_it(it
 # ── a new release ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@proves("C101", "process")
 async def test_a_rolling_restart_of_every_role_loses_and_doubles_nothing(it: World, tmp_path: Path) -> None:
     """Two webs, two workers, a front end: one after the other ends in order and starts, under runs of every kind."""
     second = Process(("gateway", "worker"), it.roles["one"].env)
@@ -505,7 +571,14 @@ async def test_a_rolling_restart_of_every_role_loses_and_doubles_nothing(it: Wor
             pressing = chats.cards("fa-7")[-1]
             await shown.kill(hard=False)
             await shown.start()
-            assert (await shown.press(OWNER, pressing, "Approve")).text == "Accepted."
+            async with it.one.live() as one, it.two.live() as two:
+                for page in (one, two):
+                    await page.send(f'{{"follow": "{await it.place("fa-7")}", "after": 0}}')
+                    await heard(page, "request.opened")
+                assert (await shown.press(OWNER, pressing, "Approve")).text == "Accepted."
+                for page in (one, two):
+                    assert (await heard(page, "request.closed"))["outcome"] == "accepted"
+                    await heard(page, "run.completed")
             for _, request in parked[len(roles) :]:
                 await it.two.post(f"/v1/requests/{request}/answer", YES)
             for case in (*working, *(case for case, _ in acted)):

@@ -35,12 +35,12 @@ YES = Accepted(values={"confirm": "once"})
 
 
 @asynccontextmanager
-async def deaf(url: str, feed_url: str, silence: float = 60.0) -> AsyncGenerator[Broker]:
+async def deaf(url: str, feed_url: str) -> AsyncGenerator[Broker]:
     """A broker whose hints come another way than its commands."""
     async with Link(url) as link:
         store = Store(link)
         await store.open()
-        async with Feed(address_of(feed_url), store.keys[0].feed, link, silence=silence) as feed:
+        async with Feed(address_of(feed_url), store.keys[0].feed, link, block=0.1, silence=1.0) as feed:
             yield Broker(store, [feed])
 
 
@@ -160,8 +160,13 @@ async def insist(broker: Broker, event: Reply) -> None:
 
 
 @proves("C95", "broker")
-async def test_a_cancel_reaches_a_worker_that_hears_nothing(redis: RedisServer, redis_url: str) -> None:
-    """Its feed stands still without a sign of it; the intent is stored, and the worker looks."""
+async def test_a_cancel_reaches_a_worker_that_hears_nothing(
+    redis: RedisServer, redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its feed stands still without a sign of it; the intent is stored, and the worker looks.
+
+    That nothing is heard is noticed, logged, and mended as soon as it can be.
+    """
     gate = Gate()
 
     async def body(run: Run, message: str) -> str:
@@ -181,7 +186,12 @@ async def test_a_cancel_reaches_a_worker_that_hears_nothing(redis: RedisServer, 
             proxy.replies.clear()
             await other.cancel(run, ANN)
             await shop.until(run, "canceled", timeout=5.0)
+            await wait_until(lambda: not broker.feeds[0].healthy)
+            assert "lost its connection: no answer for" in caplog.text
             proxy.replies.set()
+            await wait_until(lambda: broker.feeds[0].healthy)
+            assert await shop.until(await shop.say("again"), "working")
+            await wait_until(lambda: proxy.accepted > 1)
     assert gate.passed == 0
 
 

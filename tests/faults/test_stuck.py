@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.broker import open_broker
 from core.life.draft import Spans
+from core.life.result import Stopped
 from core.tree import living
 from tests.gateway.shell import Shell, children
 from tests.proves import proves
@@ -75,13 +76,16 @@ async def test_a_hanging_thread_is_fenced_at_once_and_its_worker_replaced(redis_
     async with everything(redis_url, tmp_path) as (shop, worker):
         run = await shop.say(f"hang {tmp_path}", to="blocking")
         await wait_until(lambda: "on a thread" in written(tmp_path, "here"), timeout=30)
-        await shop.broker.cancel(run, ANN)
+        told = await shop.broker.cancel(run, ANN)
+        assert isinstance(told, Stopped)
+        assert told.state == "canceling"
         following = await shop.say(f"short {tmp_path}", to="blocking")
         assert following != run
         await shop.until(following, "completed", timeout=60)
         ended = await shop.until(run, "canceled", timeout=60)
         assert ended.ended_by == "process gone"
         assert not alive(worker)
+        assert await shop.said_by_agent(run) == ["done"], "the following one's; what the thread had is dropped"
 
 
 async def test_a_worker_that_was_put_to_sleep_is_ended_for_a_cancel(redis_url: str, tmp_path: Path) -> None:

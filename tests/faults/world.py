@@ -17,7 +17,7 @@ from core import tree
 from core.accounts import SCOPES
 from core.broker import Broker, open_broker
 from core.errors import StoreError
-from core.model import Json, Run
+from core.model import Incarnation, Json, Run
 from core.people import OWNER
 from gateway import wiring
 from gateway.settings import Settings
@@ -161,6 +161,21 @@ class World:
     def worker(self) -> Process:
         """The worker."""
         return self.roles["worker"]
+
+    async def sweeping(self) -> Process:
+        """The web that holds the lease to sweep."""
+        ref = ("incarnation", "one:sweeper")
+        held = (await self.broker.store.read(0, [ref]))[ref].model
+        assert isinstance(held, Incarnation)
+        (found,) = (role for name, role in self.roles.items() if name != "worker" and role.pid == held.pid)
+        return found
+
+    async def place(self, origin: str) -> str:
+        """The conversation at an origin."""
+        listed = (await self.one.get("/v1/conversations"))["conversations"]
+        assert isinstance(listed, list)
+        (found,) = (str(one["id"]) for one in listed if isinstance(one, dict) and one["origin"] == origin)
+        return found
 
     async def fall(self) -> None:
         """Kill everything at once, Redis too."""

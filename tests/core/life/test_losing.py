@@ -335,3 +335,18 @@ def test_what_only_one_may_hold_is_nobody_elses_while_its_lease_lives() -> None:
     play.later(500)
     assert hold("b2") == Kept()
     refused(hold("b1"), "busy")
+
+
+@pytest.mark.parametrize("away", [30_000, 3 * 3_600_000], ids=["half a minute", "three hours"])
+def test_a_question_waits_for_as_long_as_its_page_is_away(away: int) -> None:
+    """C85: the lease of its web lapses meanwhile, nothing is decided; the page that comes back can answer."""
+    play = Play()
+    play.beat("web1", "chat-")
+    run, asked = play.waiting(TEXT)
+    play.later(away)
+    play.act(Leave("web1", lapsed=True))
+    play.sweep("web1")
+    assert (play.request(asked).state, play.run(run).state) == ("open", "waiting")
+    play.beat("web2", "chat-")
+    play.answered(asked, "Rex")
+    assert play.claimed(run, "w2").run == run

@@ -24,7 +24,7 @@ from core.life.result import Changed, Delivered, Resumed, Stopped
 from core.life.run import PRESSES
 from core.model import Cause, Step
 from core.question import Accepted, Declined
-from tests.core.life.play import ANN, CHOICE, TEXT, Play
+from tests.core.life.play import ANN, CHOICE, SURE, TEXT, Play
 
 
 def refused(told: object, code: str) -> Refusal:
@@ -65,6 +65,18 @@ def test_a_waiting_run_is_canceled_at_once_with_its_questions() -> None:
     assert request.answer.outcome == "cancelled"
     assert request.question.title == ""
     refused(play.reply(asked, Accepted(values={"choice": "a"})), "ended")
+
+
+def test_an_approval_minutes_after_the_cancel_hears_that_it_was_canceled() -> None:
+    """C65: nothing of the request is forgotten before its stub is, a day later."""
+    play = Play()
+    run, asked = play.waiting(SURE)
+    play.stopped(run, "user_canceled")
+    play.later(300_000)
+    told = refused(play.reply(asked, Accepted(values={"confirm": "once"})), "ended")
+    assert (told.standing["outcome"], told.standing["state"]) == ("cancelled", "canceled")
+    assert play.run(run).state == "canceled"
+    assert not play.index("ready")
 
 
 def test_a_paused_run_is_canceled_at_once() -> None:
