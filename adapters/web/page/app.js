@@ -55,7 +55,8 @@ function showThread() {
   timeline.hidden = blank;
   timeline.show(thread, waiting, doors);
   const asking = new Set(thread?.open.map((item) => item.card.run));
-  runs.show((thread?.active ?? []).filter((run) => run.state !== "waiting" || !asking.has(run.run)), acts);
+  const shown = (thread?.active ?? []).filter((run) => run.state !== "waiting" || !asking.has(run.run));
+  runs.show(shown.map((run) => ({ ...run, asked: thread?.asked(run.run) })), acts);
   composer.show(store.current, ...expectation());
   const title = thread?.conversation.title || (store.current ? "Conversation" : "New conversation");
   fill(part("title"), visible(title));
@@ -73,13 +74,13 @@ function expectation() {
   if (open.length) {
     const [field, more] = open[0].card.fields;
     if (more) return ["Fill in the form above", ""];
-    if (field.kind === "secret") return ["Not here: never type a secret into the chat", "A secret is asked for: what you type here is not kept"];
-    if (field.kind === "file") return ["Give the file on the card above, or attach it here", `Waits for a file: ${open[0].card.title}`];
+    if (field.kind === "secret") return ["Never type a secret here", "A secret is asked for: what you type here is not kept"];
+    if (field.kind === "file") return ["Attach the file here", `Waits for a file: ${open[0].card.title}`];
     if (field.kind === "text") return ["Type your answer", `Answers: ${open[0].card.title}`];
-    return ["Press an option, or type it", `Answers: ${open[0].card.title}`];
+    return ["Press an option or type it", `Answers: ${open[0].card.title}`];
   }
   const works = thread?.active.some((run) => run.state === "working" || run.state === "queued");
-  if (works) return ["Steer the run: add something while it works", "Steers the running task"];
+  if (works) return ["Steer the running task", "Steers the running task"];
   return [thread ? "Reply…" : `Message ${store.agent || "the agent"}…`, ""];
 }
 

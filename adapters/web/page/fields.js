@@ -38,9 +38,10 @@ export function makeField(field, use) {
 /** @param {any} field @param {string} tag @param {string} id @param {HTMLElement} inner @param {string} [hint] */
 function frame(field, tag, id, inner, hint) {
   const wrong = el("p", { class: "wrong", id: `${id}-wrong`, role: "alert" });
-  const optional = field.required === false ? el("span", { class: "optional" }, "optional") : null;
+  const optional = field.required === false ? [" ", el("span", { class: "optional" }, "optional")] : null;
   const name = el(tag === "fieldset" ? "legend" : "label", tag === "fieldset" ? null : { for: id }, field.label ? visible(field.label) : null, optional);
-  const node = el(tag, { class: `field field-${field.kind}` }, field.label || optional ? name : null, hint ? el("p", { class: "hint", id: `${id}-hint` }, hint) : null, inner, wrong);
+  const described = tag === "fieldset" && hint ? { "aria-describedby": `${id}-hint` } : {};
+  const node = el(tag, { class: `field field-${field.kind}`, ...described }, field.label || optional ? name : null, hint ? el("p", { class: "hint", id: `${id}-hint` }, hint) : null, inner, wrong);
   return { node, wrong: (/** @type {string | null} */ rule) => { fill(wrong, rule); node.classList.toggle("is-wrong", Boolean(rule)); } };
 }
 
@@ -132,12 +133,13 @@ const FORMATS = {
 /** @param {any} field @param {Use} use @returns {Field} */
 function text(field, use) {
   const id = `f${(count += 1)}`;
-  const attributes = { id, placeholder: field.placeholder, maxlength: field.max_length, "aria-describedby": `${id}-wrong`, "aria-label": field.label ? null : "Your answer" };
+  const hint = hintFor(field, use.alone);
+  const attributes = { id, placeholder: field.placeholder, maxlength: field.max_length, "aria-describedby": `${hint ? `${id}-hint ` : ""}${id}-wrong`, "aria-label": field.label ? null : "Your answer" };
   const input = field.format === "multiline"
     ? el("textarea", { ...attributes, rows: "4" })
     : el("input", { ...attributes, ...(FORMATS[field.format] ?? FORMATS.text) });
   if (field.default) input.value = field.default;
-  const { node, wrong } = frame(field, "div", id, input, hintFor(field, use.alone));
+  const { node, wrong } = frame(field, "div", id, input, hint);
   input.addEventListener("input", () => wrong(null));
   input.addEventListener("change", () => use.changed());
   input.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {

@@ -29,7 +29,7 @@ export async function showGrants(conversation, acts) {
       fill(body, grants.length ? grants.map((/** @type {any} */ grant) => el("section", { class: "grant" }, subjectBlock(grant),
         el("div", { class: "verdict" }, grant.since ? el("span", { class: "hint" }, `since ${moment(grant.since)}${grant.used ? `, last used ${moment(grant.used)}` : ", not used yet"}`) : null,
           el("button", { type: "button", class: "button small", onclick: async () => { await acts.attempt("withdraw", grant.digest, () => api.withdraw(conversation, grant.digest)); await load(); } }, "Ask me again"))))
-        : el("p", { class: "nothing" }, "Nothing: every call that needs you asks."));
+        : el("p", { class: "hint" }, "Nothing: every call that needs you asks."));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       fill(body, el("p", { class: "bad" }, refusal(error)));

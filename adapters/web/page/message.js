@@ -63,8 +63,13 @@ export function toolLine(item, old) {
   return el("div", { class: `tool ${tone}` },
     el("details", { open },
       el("summary", null, el("span", { class: "tool-mark" }, mark), el("code", null, visible(item.tool, { strict: true })),
-        el("span", { class: "tool-state" }, words + took), item.summary ? el("span", { class: "tool-summary" }, visible(item.summary)) : null),
+        el("span", { class: "tool-state" }, words + took), item.summary ? el("span", { class: "tool-summary" }, inline(item.summary)) : null),
       el("div", { class: "tool-more" }, shownArguments(item.arguments), toolResult(item))));
+}
+
+/** What a tool says in one line; what it put between backticks is code. @param {string} text */
+function inline(text) {
+  return text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? el("code", null, visible(part)) : visible(part)));
 }
 
 /** @param {import("./thread.js").Tool} item */
@@ -91,8 +96,9 @@ export function waitingLine(item, doors) {
   const failed = item.state === "failed";
   const foot = failed
     ? el("div", { class: "said-foot unsent", role: "alert" }, el("span", { class: "bad" }, `Not sent: ${item.words}.`),
-      el("button", { type: "button", class: "button small", onclick: () => doors.retry(item.key) }, icon("retry"), "Retry"),
-      el("button", { type: "button", class: "button small", onclick: () => doors.edit(item.key) }, "Edit"))
+      el("span", { class: "unsent-buttons" },
+        el("button", { type: "button", class: "button small", onclick: () => doors.retry(item.key) }, icon("retry"), "Retry"),
+        el("button", { type: "button", class: "button small", onclick: () => doors.edit(item.key) }, "Edit")))
     : el("div", { class: "said-foot" }, item.state === "sent" ? "sent" : "sending…");
   return el("article", { class: `said said-person is-waiting${failed ? " is-unsent" : ""}` }, el("div", { class: "bubble" }, visible(item.text)), ...files(item.attachments), foot);
 }

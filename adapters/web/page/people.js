@@ -103,7 +103,7 @@ function invitations(all, attempt) {
 
 /** @param {any} all @param {Attempt} attempt */
 function accounts(all, attempt) {
-  const code = el("input", { type: "text", class: "code", maxlength: "12", placeholder: "8 characters", "aria-label": "Code that the chat shows", autocomplete: "off", autocapitalize: "characters", spellcheck: "false" });
+  const code = el("input", { type: "text", class: "code", maxlength: "12", placeholder: "Code", "aria-label": "Code that the chat shows", autocomplete: "off", autocapitalize: "characters", spellcheck: "false" });
   const whose = el("select", { "aria-label": "Whose account it is" }, el("option", { value: "" }, "Whose is it?"), all.people.map((/** @type {any} */ one) => el("option", { value: one.id }, visible(one.name))));
   const pair = async () => {
     if (!code.value.trim()) return code.focus();
@@ -131,7 +131,7 @@ function groups(all, attempt) {
 function secrets(kept, attempt, titled) {
   return el("section", null, titled ? el("h3", null, "Your stored secrets") : null,
     kept.length ? el("ul", { class: "rows" }, kept.map((one) => el("li", { class: "row-main" }, el("span", null, visible(one.name), el("span", { class: "hint" }, ` for ${one.agent}, ${one.used ? `last used ${moment(one.used)}` : `since ${moment(one.since)}`}`)),
-      careful("Delete", "Delete it?", () => attempt(() => api.dropSecret(one.id)))))) : el("p", { class: "nothing" }, "None. When an agent offers it, you can keep what you give."));
+      careful("Delete", "Delete it?", () => attempt(() => api.dropSecret(one.id)))))) : el("p", { class: "hint" }, "None. When an agent offers it, you can keep what you give."));
 }
 
 /** @param {string} text */

@@ -8,7 +8,7 @@ import { visible } from "./escapes.js";
 import { cancelButton } from "./task-buttons.js";
 import { now, span, stateWords } from "./words.js";
 
-/** @typedef {import("./thread.js").RunView} RunView */
+/** @typedef {import("./thread.js").RunView & {asked?: boolean}} RunView  asked: it has a question to go back to */
 
 /** ms in which a second press of the button before is not a press of *Stop now*, which stands at its place. */
 const SECOND_PRESS = 1200;
@@ -39,7 +39,7 @@ export class RunBarElement extends HTMLElement {
     this.runs = runs;
     this.hidden = !runs.length;
     reconcile(this, runs, (run) => run.run, (run, old) => {
-      const signature = JSON.stringify([run.state, run.cause, run.error, run.unconfirmed, run.stop_requested, run.retry]);
+      const signature = JSON.stringify([run.state, run.cause, run.error, run.unconfirmed, run.stop_requested, run.retry, run.asked]);
       const node = old && this.drawn.get(old) === signature ? old : this.draw(run, acts);
       this.drawn.set(node, signature);
       const said = /** @type {HTMLElement} */ (node.querySelector(".run-status"));
@@ -56,7 +56,8 @@ export class RunBarElement extends HTMLElement {
     const node = el("div", { class: `run run-${run.state}`, role: "group", "aria-label": "Task" },
       el("span", { class: "run-mark" }, paused ? icon("pause") : el("span", { class: run.state === "waiting" ? "dot waits" : "spinner" })),
       el("span", { class: "run-words" },
-        el("span", { class: "run-state", role: "status" }, stateWords(run)), el("span", { class: "run-time", "aria-hidden": "true" }), el("span", { class: "run-status" })),
+        el("span", { class: "run-state", role: "status" }, stateWords(run)), el("span", { class: "run-time", "aria-hidden": "true" })),
+      el("span", { class: "run-status" }),
       el("span", { class: "run-buttons" }, this.buttons(run, acts)));
     if (paused && run.error) node.append(el("p", { class: "run-error" }, visible(run.error)));
     if (run.unconfirmed && run.state !== "paused") node.append(el("p", { class: "run-error" }, "Stop not confirmed yet. You can go on here; its late results are dropped."));
@@ -71,7 +72,7 @@ export class RunBarElement extends HTMLElement {
       const broke = run.cause === "turn_failed" || run.cause === "worker_lost";
       return [
         button(broke ? "Retry" : "Resume", broke ? "retry" : "play", () => acts.run(run.run, "resume"), broke ? "Try the same step again" : "Go on where it stopped"),
-        el("button", { type: "button", class: "link", title: "Go back to its last question and ask it again; what came after is dropped", onclick: () => acts.run(run.run, "revert") }, "Revert"),
+        run.asked ? el("button", { type: "button", class: "link", title: "Go back to its last question and ask it again; what came after is dropped", onclick: () => acts.run(run.run, "revert") }, "Revert") : null,
         cancelButton(run.run, acts, "link"),
       ];
     }

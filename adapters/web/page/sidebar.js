@@ -91,9 +91,9 @@ function row(item, current, acts) {
   const words = LIST_STATES[item.state] ?? "";
   const state = item.open ? "waiting" : item.state;
   const link = el("a", { class: "conversation", href: `#${item.id}`, "aria-current": current ? "page" : null },
-    el("span", { class: `dot ${state}`, title: words }),
+    el("span", { class: `dot ${state}`, title: words, "aria-hidden": "true" }),
     el("span", { class: "conversation-title" }, visible(item.title || "New conversation")),
-    words ? el("span", { class: "unseen" }, `, ${words}`) : null,
+    words ? el("span", { class: "unseen" }, `(${words})`) : null,
     item.open ? el("span", { class: "badge", title: `${item.open} open` }, item.open) : el("time", { dataset: { at: String(item.changed) }, title: moment(item.changed) }, ago(item.changed)));
   const remove = el("button", { type: "button", class: "icon-button remove", "aria-label": `Delete “${item.title || "New conversation"}”`, title: "Delete" }, icon("trash"));
   const node = el("li", { class: current ? "is-current" : "" }, link, remove);

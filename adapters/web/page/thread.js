@@ -134,6 +134,16 @@ export class Thread {
     return [...this.runs.values()].filter((run) => !OVER.has(run.state) && !run.moved_to).sort((a, b) => a.created - b.created);
   }
 
+  /** Whether a run asked anything, as far as is known here: then it can go back to its last question. @param {string} id */
+  asked(id) {
+    const now = (/** @type {string} */ old) => {
+      let name = old;
+      for (let run = this.runs.get(name); run?.moved_to; run = this.runs.get(name)) name = run.moved_to;
+      return name;
+    };
+    return this.more || this.items.some((item) => item.kind === "card" && now(item.card.run) === id);
+  }
+
   /** The cards that are open, in order. */
   get open() {
     return /** @type {CardItem[]} */ (this.items.filter((item) => item.kind === "card" && item.card.state === "open"));

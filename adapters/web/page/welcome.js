@@ -29,7 +29,7 @@ export function welcome({ agent, agents, say, choose }) {
   const chips = agent === "demo" ? el("ul", { class: "try" }, TRY.map(([word, more]) =>
     el("li", null, el("button", { type: "button", onclick: () => say(word) }, el("strong", null, word), el("span", null, more))))) : null;
   return el("div", { class: "welcome" },
-    el("h1", null, "Your agents act on your say-so."),
+    el("h2", null, "Your agents act on your say-so."),
     el("p", null, chips
       ? "Talk to an agent here. When it needs you, it asks, waits as long as it takes, and goes on exactly once. Try one with the demo agent:"
       : "Talk to an agent here. When it needs you, it asks, waits as long as it takes, and goes on exactly once."),

@@ -34,7 +34,7 @@ async def test_a_secret_is_given_on_its_card(window: Window, bare: Place, redis:
     await window.say("secret")
     field = window.cards.get_by_label("token")
     await expect(field).to_have_attribute("type", "password")
-    await expect(window.box).to_have_attribute("placeholder", "Not here: never type a secret into the chat")
+    await expect(window.box).to_have_attribute("placeholder", "Never type a secret here")
     await window.button("Give", window.cards).click()
     await expect(window.cards.locator(".secret .wrong")).to_contain_text("A value is needed.")
     await field.fill(MARKER)

@@ -24,7 +24,7 @@ async def test_a_file_is_chosen_on_the_card_and_named_when_it_is_settled(window:
     """Its name and size stand there before it is sent, and it can be taken back."""
     await window.say("table")
     await expect(window.cards).to_contain_text("One file, .csv, at most 100 B.")
-    await expect(window.box).to_have_attribute("placeholder", "Give the file on the card above, or attach it here")
+    await expect(window.box).to_have_attribute("placeholder", "Attach the file here")
     picker = window.cards.locator("input[type=file]")
     await expect(picker).to_have_attribute("accept", ".csv")
     await window.button("Send", window.cards).click()

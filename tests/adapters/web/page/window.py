@@ -17,7 +17,7 @@ from playwright.async_api import (
     expect,
 )
 
-from core.agent import Completed, Failed, Run
+from core.agent import Completed, Failed, Run, text_field
 from tests.adapters.web.place import Place
 from tests.adapters.web.scripted import Script
 
@@ -172,6 +172,10 @@ class Talker(Script):
                 await run.confirm("Now or never?", timeout=float(rest))
                 self.effects.append("in time")
                 return "in time"
+            case "trip":
+                budget = text_field("budget", "Budget, in euros", format="number", required=False)
+                await run.form("Plan a trip", text_field("where", "Where to?"), budget)
+                return "planned"
             case "hostile":
                 async with run.tool(self.hostile, what=self.hostile) as call:
                     call.result = self.hostile
