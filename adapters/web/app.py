@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from fastapi import FastAPI, Request
+from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp
@@ -43,6 +45,8 @@ TYPES: Final = {
 }
 PAGE_HEADERS: Final = {"content-security-policy": PAGE_CSP, "cache-control": "no-cache"}
 UNKEPT: Final = {"cache-control": "no-store"}
+PLACES: Final = re.compile(r"pending|new|c[0-9a-z]{6,}")
+"""places of the page that people may type as a path; on the page they stand behind `#`"""
 ABOUT: Final = (
     "Say something, answer what runs ask, cancel, pause and resume. Every error is problem+json. "
     "Programs send `Authorization: Bearer` with a token of `sayso token`; "
@@ -93,6 +97,7 @@ def create(web: Web) -> ASGIApp:
     for path, endpoint in {**pages, "/favicon.ico": icon}.items():
         app.add_api_route(path, endpoint, include_in_schema=False, response_class=Response)
     problems.install(app)
+    app.add_exception_handler(HTTPException, elsewhere)
     app.add_middleware(health.Counting, figures=figures)
     options = web.options
     return Gate(
@@ -117,13 +122,25 @@ async def index(request: Request) -> Response:
     """The chat page, for somebody who is signed in; it holds no secret, and says itself when Redis is away."""
     with suppress(StoreError):
         if await known_to(state_of(request), request) is None:
-            return RedirectResponse("/login", 303)
+            return RedirectResponse("/login#", 303)  # without its own `#` it would take the place's along as a code
     return _file(request, "index.html")
 
 
 async def login(request: Request) -> Response:
     """The page that trades the code in its fragment for a cookie."""
     return _file(request, "login.html")
+
+
+async def elsewhere(request: Request, error: Exception) -> Response:
+    """What the framework refused; a person who mistyped an address gets a page that leads back, or the place itself."""
+    assert isinstance(error, HTTPException)
+    name = request.url.path.strip("/")
+    reads = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
+    if error.status_code != 404 or not reads or name.startswith("v1/"):
+        return problems.of_http(error).response()
+    if PLACES.fullmatch(name):
+        return RedirectResponse(f"/#{name}", 303)
+    return FileResponse(PAGE / "lost.html", 404, media_type=TYPES[".html"], headers={**PAGE_HEADERS, **UNKEPT})
 
 
 async def secret() -> Response:

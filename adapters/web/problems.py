@@ -173,7 +173,10 @@ def _rule(kind: str, words: str) -> str:
 def of_http(error: HTTPException) -> Problem:
     """Say what the framework refused: no such path, no such method, a body that is too large."""
     words = {404: "there is no such path", 405: "this path does not know that method"}
-    errors = {404: [("path", "must be one of /openapi.json")], 405: [("method", "must be one of the Allow header")]}
+    errors = {
+        404: [("path", "must be one that /openapi.json lists")],
+        405: [("method", "must be one of the Allow header")],
+    }
     phrase = HTTPStatus(error.status_code).phrase
     return Problem(
         error.status_code,

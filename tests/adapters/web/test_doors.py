@@ -214,7 +214,7 @@ async def test_the_page_is_for_those_who_are_signed_in(bare: Place) -> None:
     """Others are led to the login; every answer has a strict content policy."""
     async with httpx.AsyncClient(base_url=bare.url) as stranger:
         led = await stranger.get("/")
-        assert (led.status_code, led.headers["location"]) == (303, "/login")
+        assert (led.status_code, led.headers["location"]) == (303, "/login#")
         assert (await stranger.get("/login")).status_code == 200
         assert (await stranger.get("/page/../app.py")).status_code == 404
         assert (await stranger.get("/page/%2e%2e%2fapp.py")).status_code == 404
@@ -230,6 +230,23 @@ async def test_the_page_is_for_those_who_are_signed_in(bare: Place) -> None:
     again = await browser.get("/", headers={"If-None-Match": page.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
     assert page.headers["content-type"].startswith("text/html")
+
+
+async def test_an_address_that_people_type_leads_to_the_page(bare: Place) -> None:
+    """A place of the page, typed as a path, is found; a mistyped one leads back in words; programs get problems."""
+    person = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
+    async with httpx.AsyncClient(base_url=bare.url, headers=person) as browser:
+        for name in ("pending", "new", "c0zk55ffz0a5svqz"):
+            led = await browser.get(f"/{name}")
+            assert (led.status_code, led.headers["location"]) == (303, f"/#{name}")
+            program = await browser.get(f"/{name}", headers={"Accept": "*/*"})
+            assert "one that /openapi.json lists" in str(plain(program, 404)["errors"])
+        lost = await browser.get("/pnding")
+        assert (lost.status_code, '<a class="button primary" href="/">' in lost.text) == (404, True)
+        assert "script-src 'self'" in lost.headers["content-security-policy"]
+        for path in ("/v1/nothing", "/page/nothing.js"):
+            plain(await browser.get(path), 404)
+        plain(await browser.post("/pending"), 404)
 
 
 async def test_a_token_may_do_what_its_scopes_say_and_nothing_else(bare: Place) -> None:
