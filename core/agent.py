@@ -183,7 +183,7 @@ def load(spec: str, shipped: Mapping[str, str] | None = None) -> Agent:
     made = found() if isinstance(found, type) else found
     if not _is_agent(made):
         raise NoAgent(
-            f"agent {spec!r} is a {type(made).__name__} and no agent: it needs a `name` and "
+            f"agent {spec!r} is no agent (its type is {type(made).__name__}): it needs a `name` and "
             "`async def turn(self, run)`; an async function becomes one with @agent"
         )
     return made

@@ -15,13 +15,15 @@ from core.accounts import OWNER, SCOPES, Scope
 from core.broker import Broker
 from core.life.decision import Refusal
 from core.life.event import Reply
+from core.life.handing import OR_CANCEL
 from core.life.words import text_answer
 from core.model import Json, Person
 from core.question import Accepted, Declined, Request
 from gateway import audit_commands, emergency_commands, file_arguments, logging, people_commands, wiring
 from gateway.file_arguments import Stored
 from gateway.front_ends import SHIPPED, FrontEnd
-from gateway.running import NAME, fail, quiet, read_settings, refuse, run_to_end, with_broker
+from gateway.running import NAME, fail, quiet, read_settings, refuse, run_to_end, show_link, where, with_broker
+from gateway.served import Served
 from gateway.settings import Settings
 from gateway.signals import on_signals
 
@@ -167,10 +169,12 @@ def login(person: Annotated[str, typer.Option(help="Whom it signs in.")] = "owne
     """Print a fresh link that signs a browser in, once."""
     settings = quiet()
 
-    async def make(broker: Broker) -> str:
-        return await wiring.accounts(settings, broker).link(await _named(broker, person))
+    async def make(broker: Broker) -> tuple[Served, str]:
+        who = await _named(broker, person)
+        return await where(settings, broker), await wiring.accounts(settings, broker).link(who)
 
-    typer.echo(wiring.login_link(settings, with_broker(settings, make)))
+    at, code = with_broker(settings, make)
+    show_link(at, f"/login#{code}")
 
 
 @app.command()
@@ -256,7 +260,12 @@ def answer(
 def _given(request: Request, words: list[str], files: Stored) -> Accepted | Declined | Refusal:
     fields = {field.id for field in request.question.fields}
     if len(fields) == 1:
-        return text_answer(request, " ".join(words), tuple(file_arguments.by_id(files)))
+        given = text_answer(request, " ".join(words), tuple(file_arguments.by_id(files)))
+        if isinstance(given, Refusal):  # these words are for chats
+            instead = f", or end the task with `sayso cancel {request.run}`"
+            text = given.text.replace("send it as an attachment", "give it with --file PATH")
+            return Refusal(given.code, text.replace(OR_CANCEL, instead), given.standing)
+        return given
     values: dict[str, Json] = {name: [file.id for file in given] for name, given in files.items()}
     for word in words:
         name, sign, text = word.partition("=")

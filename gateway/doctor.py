@@ -18,6 +18,7 @@ from gateway import agents, health, logging, opening, wiring
 from gateway.cannot_start import CannotStart
 from gateway.health import Check
 from gateway.opening import Front
+from gateway.served import served
 from gateway.settings import Settings, SettingsError, unknown_names
 from gateway.unavailable import RedisUnavailable, masked
 from gateway.unlock import FILE, LOST
@@ -29,12 +30,13 @@ PATIENCE = 10.0
 
 async def examine(settings: Settings) -> list[Check]:
     """Look at settings, folder, network, Redis, and at what runs on it."""
-    found = [_names(), _folder(settings), _links(settings), _listening(settings), _limit(), _agent(settings)]
+    found = [_names(), _folder(settings), _links(settings), _limit(), _agent(settings)]
     fronts, more = await _fronts(settings)
     found += more
     try:
         async with wiring.opened(settings, name="sayso-doctor", vault=False) as broker:
             found += await health.checks(broker, opening.known(settings), [one.of.name for one in fronts])
+            found += [await _web(settings, broker)]
             found += [await _vault(settings, broker), await _groups(broker), await _ending(broker)]
             given = settings.redis_url
             words = masked(given.get_secret_value()) if given else "private, in the data folder"
@@ -127,13 +129,23 @@ def _links(settings: Settings) -> Check:
     return Check("public address", True, settings.public_url)
 
 
-def _listening(settings: Settings) -> Check:
-    where = f"{settings.host}:{settings.port}"
+async def _web(settings: Settings, broker: Broker) -> Check:
+    """Whether the page is served, and whether it could be."""
+    at = await served(settings, broker)
+    if at.now:
+        return Check("web", True, f"the page is served at {at.address}")
+    if not settings.port or not await asyncio.to_thread(_is_taken, settings):
+        return Check("web", True, "nobody serves the page here yet; `sayso up` does")
+    words = f"another program listens on {settings.host}:{settings.port}: end it, or set SAYSO_PORT"
+    return Check("web", False, words)
+
+
+def _is_taken(settings: Settings) -> bool:
     try:
         with socket.create_connection((settings.host, settings.port), timeout=1.0):
-            return Check("web", True, f"somebody listens on {where}")
+            return True
     except OSError:
-        return Check("web", True, f"nobody listens on {where} yet; `sayso up` does")
+        return False
 
 
 def _limit() -> Check:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from adapters.surface import hold_of
 from core.broker import Broker
@@ -103,12 +104,17 @@ async def workers(broker: Broker) -> Check:
 
 async def live_workers(broker: Broker) -> list[Incarnation]:
     """The workers whose lease holds."""
+    return await living(broker, "worker")
+
+
+async def living(broker: Broker, kind: Literal["worker", "web"]) -> list[Incarnation]:
+    """The processes of a kind whose lease holds."""
     found: dict[str, Incarnation] = {}
     for partition in range(len(broker.store.keys)):
         leases = await broker.store.due(partition, "leases", limit=1_000)
         docs = await broker.store.read(partition, [("incarnation", id) for id, _ in leases])
         for one in (stored.model for stored in docs.values()):
-            if isinstance(one, Incarnation) and one.kind == "worker" and one.until_ms > broker.store.now():
+            if isinstance(one, Incarnation) and one.kind == kind and one.until_ms > broker.store.now():
                 found[one.id] = one
     return list(found.values())
 

@@ -13,7 +13,8 @@ from core.model import Person
 from core.pairing import Locked, Paired, Wrong
 from core.people import OWNER, PLACE, ROLES, People, Role
 from gateway import wiring
-from gateway.running import fail, quiet, refuse, with_broker
+from gateway.running import fail, quiet, refuse, show_link, where, with_broker
+from gateway.served import Served
 from gateway.unlock import forget
 
 
@@ -27,10 +28,16 @@ def invite(name: str, role: Annotated[str, typer.Option(help=f"One of {', '.join
     """Print a link that lets somebody in as a new person, once, for a day."""
     known = _role(role)
     settings = quiet()
-    made = with_broker(settings, lambda broker: wiring.people(broker).by(OWNER, "cli").invite(name, known, OWNER.id))
+
+    async def make(broker: Broker) -> tuple[Served, str] | Refusal:
+        at = await where(settings, broker)
+        made = await wiring.people(broker).by(OWNER, "cli").invite(name, known, OWNER.id)
+        return made if isinstance(made, Refusal) else (at, made[0])
+
+    made = with_broker(settings, make)
     if isinstance(made, Refusal):
         refuse(made)
-    typer.echo(f"{wiring.address(settings)}/invite#{made[0]}")
+    show_link(made[0], f"/invite#{made[1]}")
 
 
 def people() -> None:

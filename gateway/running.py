@@ -14,6 +14,7 @@ from core.errors import StoreError
 from core.life.decision import Refusal
 from gateway import logging, wiring
 from gateway.cannot_start import CannotStart
+from gateway.served import Served, served
 from gateway.settings import Settings, SettingsError, load, unknown_names
 from gateway.unavailable import RedisUnavailable
 
@@ -48,6 +49,21 @@ def with_broker(settings: Settings, work: Callable[[Broker], Awaitable[T]]) -> T
             return await work(broker)
 
     return run_to_end(run())
+
+
+async def where(settings: Settings, broker: Broker) -> Served:
+    """Find where the page is, for a link; where nobody can know it, that is said instead."""
+    at = await served(settings, broker)
+    if not at.now and not settings.public_url and not settings.port:
+        fail("Nobody serves the page, and with SAYSO_PORT=0 its port is not known before: start `sayso up` first.")
+    return at
+
+
+def show_link(at: Served, path: str) -> None:
+    """Print a link to the page, and on standard error that nobody is there yet."""
+    typer.echo(f"{at.address}{path}")
+    if not at.now:
+        typer.echo(f"{NAME}: nobody serves {at.address} right now; the link works once `sayso up` runs.", err=True)
 
 
 def run_to_end(work: Coroutine[object, object, T]) -> T:

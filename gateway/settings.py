@@ -321,7 +321,7 @@ def _files() -> list[Path]:
 def _parsed(file: Path) -> dict[str, object]:
     try:
         return tomllib.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"{file}: cannot be read: {error}. Correct the file or move it away.") from None

@@ -132,7 +132,7 @@ def address(settings: Settings, port: int | None = None) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port or settings.port}"
 
 
-def login_link(settings: Settings, code: str, port: int | None = None) -> str:
+def login_link(settings: Settings, code: str, port: int) -> str:
     """The link that signs somebody in, once; the code stands behind `#`, which no server and no log gets to see."""
     return f"{address(settings, port)}/login#{code}"
 

@@ -17,6 +17,8 @@ MOST = 10
 NOTE = 2_000
 """characters of what is said with files"""
 SKIP = frozenset({"skip", "none"})
+OR_CANCEL = ", or /cancel"
+"""what a person in a chat can write instead of an answer"""
 
 
 def normal_file(field: FileField) -> FileField | str:
@@ -107,7 +109,7 @@ def file_answer(field: FileField, text: str, attachments: tuple[str, ...]) -> li
     if not field.required and text.strip().rstrip(".!").casefold() in SKIP:
         return []
     skip = "" if field.required else ', or write "skip"'
-    return Refusal("choose", f"{wanted(field)} is wanted: send it as an attachment{skip}, or /cancel")
+    return Refusal("choose", f"{wanted(field)} is wanted: send it as an attachment{skip}{OR_CANCEL}")
 
 
 def wanted(field: FileField) -> str:

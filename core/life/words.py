@@ -7,7 +7,7 @@ Source: DESIGN section 6, C09, C14, C26, C35, C55.
 from __future__ import annotations
 
 from core.life.decision import Refusal
-from core.life.handing import file_answer
+from core.life.handing import OR_CANCEL, file_answer
 from core.model import Json
 from core.question import (
     Accepted,
@@ -133,5 +133,5 @@ def _option(options: tuple[Option, ...], text: str) -> Option | None:
 def _again(request: Request, options: tuple[Option, ...]) -> Refusal:
     lines = [f"{number}. {option.label}" for number, option in enumerate(options, 1)]
     title = request.question.title or "Please pick one"
-    words = f"{title}\n" + "\n".join(lines) + "\nPick one by number or name, or /cancel."
+    words = f"{title}\n" + "\n".join(lines) + f"\nPick one by number or name{OR_CANCEL}."
     return Refusal("choose", words, {"request": request.id})

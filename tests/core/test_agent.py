@@ -342,7 +342,7 @@ def test_an_agent_is_found_by_its_name_or_place() -> None:
         ("dmeo", "known names: demo"),
         ("no.such.module:x", "cannot import 'no.such.module'"),
         ("tests.core.test_agent:nothing", "has no 'nothing'"),
-        ("tests.core.test_agent:ODD", "is a list and no agent"),
+        ("tests.core.test_agent:ODD", "is no agent (its type is list)"),
         ("tests.core.broken_agent:x", "fails when it is imported: ZeroDivisionError"),
     ],
 )

@@ -43,6 +43,8 @@ async def test_up_serves_a_page_and_an_agent_and_ends_cleanly(shell: Shell) -> N
             (card,) = await user.asked(said.conversation)
             _, listed, _ = await shell.run("pending")
             assert str(card["request"]) in listed
+            status, _, err = await shell.run("answer", str(card["request"]), "17")
+            assert (status, f"or end the task with `sayso cancel {said.run}`" in err) == (1, True), err
             status, told, _ = await shell.run("answer", str(card["request"]), "1")
             assert (status, said.run in told) == (0, True)
             await user.until(said.run, "completed")
@@ -57,10 +59,22 @@ async def test_up_serves_a_page_and_an_agent_and_ends_cleanly(shell: Shell) -> N
             assert (await shell.run("cancel", waiting.run))[0] == 0
             assert (await shell.run("cancel", waiting.run))[0] == 1
             status, checked, _ = await shell.run("doctor")
-            assert (status, "BAD" in checked) == (0, False), checked
+            assert (status, "BAD" in checked, f"served at {url}" in checked) == (0, False, True), checked
+            for command, path in (("login", "/login#"), ("invite", "/invite#")):  # another shell, which set no port
+                assert (await shell.run(command, *["Ben"] * (command == "invite")))[1].startswith(url + path)
         process.send_signal(signal.SIGINT)
         async with asyncio.timeout(LIMIT):
             assert await process.wait() == 0
+
+
+async def test_a_link_to_nobody_says_so(shell: Shell) -> None:
+    """It works once somebody is there; where that is not known there is no link."""
+    status, printed, err = await shell.run("login")
+    assert (status, printed, "start `sayso up` first" in err) == (2, "", True), err
+    shell.env["SAYSO_PORT"] = "41765"
+    status, printed, err = await shell.run("login")
+    assert (status, printed.startswith("http://127.0.0.1:41765/login#")) == (0, True)
+    assert "nobody serves http://127.0.0.1:41765 right now; the link works once `sayso up` runs" in err
 
 
 async def test_a_worker_that_is_killed_is_started_again(shell: Shell) -> None:
