@@ -165,6 +165,7 @@ PROVED: Final[dict[str, tuple[Surface, ...]]] = {
     "C70": ("broker",),
     "C71": ("broker",),
     "C72": ("broker", "api"),
+    "C73": ("api",),
     "C75": ("broker", "api"),
     "C77": ("broker", "api", "page"),
     "C78": ("broker",),

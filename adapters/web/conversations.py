@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adapters import proving
 from adapters.web import wire
+from adapters.web.lists import shapes
 from adapters.web.problems import Problem, invalid, refused, unknown
 from adapters.web.security import Reader, Runner, Sender, where
 from adapters.web.state import Web, state_of
@@ -179,7 +180,7 @@ class Conversations(BaseModel):
 async def conversations(web: Parts, who: Reader, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> Conversations:
     """List the caller's conversations."""
     found = await web.broker.conversations(who.person, limit=limit)
-    return Conversations(conversations=[wire.conversation(one) for one in found])
+    return Conversations(conversations=await shapes(web.broker, found))
 
 
 @router.get(
@@ -204,7 +205,7 @@ async def conversation(
     if snapshot is None:
         raise unknown("conversation")
     return SnapshotShape(
-        conversation=wire.conversation(snapshot.conversation),
+        conversation=(await shapes(web.broker, [snapshot.conversation]))[0],
         history=await _entries(web, snapshot.history),
         runs=[wire.run(one) for one in snapshot.runs],
         requests=wire.cards(snapshot.requests),

@@ -137,8 +137,8 @@ def person(one: Person) -> PersonShape:
     return PersonShape(id=one.id, name=one.name or one.id)
 
 
-def conversation(one: Conversation) -> ConversationShape:
-    """Show a conversation in a list."""
+def conversation(one: Conversation, *, stopping: bool = False) -> ConversationShape:
+    """Show a conversation in a list. stopping: its live run was told to stop."""
     return ConversationShape(
         id=one.id,
         origin=one.origin,
@@ -146,7 +146,7 @@ def conversation(one: Conversation) -> ConversationShape:
         agent=one.agent,
         created=one.created_ms,
         changed=one.changed_ms,
-        state=_state(one),
+        state="stopping" if stopping else _state(one),
         open=len(one.open),
         live=one.live,
         newest=one.newest,

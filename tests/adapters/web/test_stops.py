@@ -3,8 +3,10 @@
 import asyncio
 from contextlib import AsyncExitStack
 
-from core.life.event import Lost
+from core.life.apart import Unyielding
+from core.life.event import Ended, Lost
 from core.life.living import Beat
+from core.life.result import Delivered
 from core.model import Incarnation, Json
 from tests.adapters.web.place import Place, User, heard
 from tests.proves import proves
@@ -102,6 +104,37 @@ async def test_a_cancel_may_come_before_its_start(bare: Place, owner: User) -> N
     await bare.worker()
     await owner.until(str(sent["run"]), "canceled")
     assert bare.script.turns == []
+
+
+@proves("C73", "api")
+async def test_the_list_says_stopping_from_the_cancel_until_the_end_of_the_work_is_seen(
+    bare: Place, owner: User
+) -> None:
+    """Also when the conversation goes on without it; what is said then is taken at once."""
+
+    async def listed() -> Json:
+        all = (await owner.get("/v1/conversations"))["conversations"]
+        assert isinstance(all, list)
+        (found,) = (one for one in all if isinstance(one, dict))
+        return found["state"]
+
+    said = await owner.send("hello")
+    until = bare.broker.store.now() + 60_000
+    await bare.broker.beat(Beat(Incarnation(id="w9", kind="worker", until_ms=until), first=True), 0)
+    taken = await bare.broker.claim(said.run, "w9")
+    assert isinstance(taken, Delivered)
+    assert await listed() == "working"
+    assert (await owner.post(f"/v1/runs/{said.run}/cancel"))["state"] == "canceling"
+    assert await listed() == "stopping"
+    await bare.broker.stops.unyielding(Unyielding(said.run, taken.fence))
+    assert await listed() == "stopping"
+    following = await owner.send("and this?", said.conversation)
+    assert following.run != said.run
+    await owner.post(f"/v1/runs/{following.run}/cancel")
+    assert await listed() == "stopping"
+    await bare.broker.ended(Ended(said.run, taken.fence, "killed"))
+    assert await listed() == "idle"
+    assert await owner.state(said.run) == "canceled"
 
 
 @proves("C75", "api")
