@@ -12,6 +12,7 @@ from adapters.doors import Doors
 from adapters.outcomes import Notice
 from adapters.text import clip
 from core.broker import Broker
+from core.life.access import may_answer
 from core.life.commands import ON_REQUEST, ON_RUN
 from core.life.debt import prefix
 from core.model import Conversation, Person
@@ -42,6 +43,24 @@ class Finds:
         who = await self._doors.admit(person, place, False)
         people = await self._doors.people(place)
         return not isinstance(who, Notice) and who.id in people
+
+    async def may_hand(
+        self, place: str, person: Person, *, private: bool, of: str | None = None, reply_to: str | None = None
+    ) -> bool:
+        """Tell whether somebody's files can count at a place, before they are loaded: who may not is told, not served.
+
+        of: the request in whose form they are. reply_to: the message that they reply to.
+        """
+        who = await self._doors.admit(person, place, False)
+        if isinstance(who, Notice):
+            return False
+        target = await self._broker.cards.target(place, reply_to) if reply_to is not None else None
+        id = of or (target.of if target is not None else "")
+        request = await self._request(id) if id.startswith("q") else None
+        if request is None:
+            return private or who.id in await self._doors.people(place)
+        run, conversation = await self._broker.peek(request.run), await self._broker.place(request.conversation)
+        return run is not None and conversation is not None and may_answer(who, conversation, run, request)
 
     async def ids(self, place: str, command: str, person: Person) -> list[tuple[str, str]]:
         """What can stand after a command: ids (or names) with words for people, the newest first."""

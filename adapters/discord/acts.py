@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -21,6 +22,7 @@ from discord import app_commands
 
 from adapters.desk import NOT_STORED
 from adapters.discord import attached, commands, modals, parse, render, starting
+from adapters.discord.attached import Upload
 from adapters.discord.calls import Calls, refused
 from adapters.discord.parse import Act, Command, Filled, OnMessage, Pressed, Typing
 from adapters.discord.settings import Settings
@@ -140,7 +142,8 @@ async def bring(
                 await answering.tell(await desk.link(place, who, next(iter(values.get("code", ())), "")))
             case Filled(payload, values, uploads):
                 await answering.defer()
-                taken = await attached.take(desk, calls, place, uploads.values(), who, settings, limits)
+                wanted = uploads.values() if await _counts(desk, interaction, place, payload, who, uploads) else ()
+                taken = await attached.take(desk, calls, place, wanted, who, settings, limits)
                 given = attached.filled(values, uploads, taken)
                 if taken.refused:
                     await answering.tell(Notice(text="\n".join(taken.refused), alert=True))
@@ -178,6 +181,14 @@ def _message(interaction: discord.Interaction) -> str:
     """The message on which something was pressed; nothing of a private one is ever kept."""
     message = interaction.message
     return str(message.id) if message is not None and not message.flags.ephemeral else ""
+
+
+async def _counts(
+    desk: Desk, interaction: discord.Interaction, place: str, payload: str, who: Person, uploads: Mapping[str, Upload]
+) -> bool:
+    """Tell whether files in a form are of somebody who may answer it."""
+    of, private = read(payload), interaction.guild_id is None
+    return not uploads or await desk.finds.may_hand(place, who, private=private, of=of.id if of is not None else None)
 
 
 async def _told(answering: Answering, notice: Notice) -> None:

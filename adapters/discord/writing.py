@@ -56,13 +56,13 @@ async def bring(
     try:
         place = await _place(desk, calls, message, who, text, reply, settings)
         uploads = attached.of_message(message)
-        if uploads and not private and not await desk.finds.may_talk(place, who):
-            uploads = []  # nobody hears aloud what becomes of a stranger's files
+        if uploads and not await desk.finds.may_hand(place, who, private=private, reply_to=reply):
+            uploads = []  # nothing is loaded, and nobody hears aloud what becomes of a stranger's files
         taken = await attached.take(desk, calls, place, uploads, who, settings, limits)
         files = tuple(taken.ids.values())
         if taken.refused:
             await say(calls, message, Notice(text="\n".join(taken.refused), alert=True), limits)
-        if text or files:
+        if text or files or not taken.refused:
             here = parse.place(message.channel, message.channel.id)
             heard = await desk.finds.heard(here) if place != here else ()
             await _text(desk, place, message, text, who, reply, files, heard)

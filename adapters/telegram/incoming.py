@@ -214,19 +214,27 @@ class Incoming:
             return
         ids: list[str] = []
         refused: list[str] = []
-        for file in deed.files:
+        for file in deed.files if await self._counts(deed) else ():
             try:
                 content = self._content(file)
                 ids.append(await self._desk.file(deed.place, file.name, content, deed.person, file.type))
             except FileRefused as why:
                 refused.append(f"{file.name}: {why}")
-        if deed.text or ids or not deed.files:
+        if deed.text or ids or not refused:
             await self._desk.text(
                 deed.place, deed.message, deed.text, deed.person, key=key, reply_to=deed.reply_to, files=tuple(ids)
             )
         if refused:
             words = Notice(text="Not taken:\n" + "\n".join(refused), alert=True)
             await self._desk.tell(deed.place, deed.message, words, key=f"{key}.files")
+
+    async def _counts(self, deed: Wrote) -> bool:
+        """Tell whether somebody's files can count where they were sent; they are not fetched otherwise."""
+        private = spot(deed.place).chat > 0
+        finds = self._desk.finds
+        return bool(deed.files) and await finds.may_hand(
+            deed.place, deed.person, private=private, reply_to=deed.reply_to
+        )
 
     async def _content(self, file: Attached) -> AsyncGenerator[bytes]:
         """A file's content, fetched when somebody wants it: of a stranger nobody does."""

@@ -132,3 +132,21 @@ async def test_a_file_in_a_form_is_loaded_from_discords_own_hosts_only(redis_url
         await wire.told("it does not come from Discord")
         wire.there.world.cdn = ""
         assert card.live
+
+
+async def test_files_of_who_may_not_answer_are_not_loaded(redis_url: str, tmp_path: Path) -> None:
+    """A form of theirs is answered as a press of theirs; in a group nothing is said aloud."""
+    async with wired(redis_url, tmp_path, served=False) as wire:
+        wire.people = (*wire.people, f"dc:{wire.eve.id}")
+        await wire.front()
+        wire.hire(table)
+        thread = await wire.thread(wire.room())
+        card = await wire.card("Which table?", thread)
+        wire.eve.replies(card, "", files=[("film.csv", b"what nobody loads")])
+        modal = await opened(wire, card)
+        modal.person = wire.eve.account
+        wire.eve.submits(modal, {modal.fields[0]: [("film.csv", b"what nobody loads")]})
+        await wire.told("not yours to answer", wire.eve)
+        wire.bob.replies(card, "", files=[("table.csv", b"a,b")])
+        await wire.says("Read a,b of table.csv, 3 bytes.", thread)
+        assert wire.there.server.loaded == ["table.csv"]

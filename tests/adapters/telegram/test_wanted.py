@@ -78,3 +78,17 @@ async def test_a_text_is_told_what_is_wanted(made: Office, ann: Person) -> None:
     await made.sees(ann, "Which table?")
     ann.says("it is on my desk")
     await made.sees(ann, "A file (.csv) is wanted: send it as an attachment, or /cancel")
+
+
+async def test_a_file_of_who_may_not_answer_is_not_fetched(
+    made: Office, server: TelegramServer, ann: Person, bob: Person
+) -> None:
+    made.hire(table)
+    group = server.group("Ops", [ann, bob])
+    made.doors.set((f"tg:{ann.id}", f"tg:{bob.id}"))
+    ann.says("@sayso_bot please", group)
+    card = await made.sees(group, "Which table?")
+    bob.sends_file("film.csv", b"what nobody fetches", group, reply_to=card)
+    ann.sends_file("table.csv", b"a,b", group, reply_to=card)
+    await made.sees(group, "Read a,b of table.csv, 3 bytes.")
+    assert len(server.calls("getFile")) == 1
