@@ -18,9 +18,18 @@ COMING_MS = 60_000
 
 async def finish_removals(broker: Broker, people: People, *, now: Callable[[], float] = time.time) -> list[Person]:
     """Do the rest of every removal that was interrupted; returns who is gone by that. now: seconds since 1970."""
+    late = now() * 1000 - COMING_MS
+    gone = [await people.remove(one.id) for one in await _half(broker) if one.since_ms < late]
+    return [one for one in gone if isinstance(one, Person)]
+
+
+async def being_removed(broker: Broker, name: str) -> str | None:
+    """The id of somebody with an id or a name, in any case, whose removal was interrupted."""
+    wanted = name.strip().casefold()
+    return next((one.id for one in await _half(broker) if wanted in (one.id, one.name.casefold())), None)
+
+
+async def _half(broker: Broker) -> list[Named]:
     names = [Named.model_validate_json(text) for _, text in await broker.shelf.listing("person")]
     roles = {id for id, _ in await broker.shelf.listing("role")}
-    late = now() * 1000 - COMING_MS
-    left = [one.id for one in names if one.id not in roles and one.id != OWNER.id and one.since_ms < late]
-    gone = [await people.remove(id) for id in left]
-    return [one for one in gone if isinstance(one, Person)]
+    return [one for one in names if one.id not in roles and one.id != OWNER.id]

@@ -12,6 +12,7 @@ from core.life.decision import Refusal
 from core.model import Person
 from core.pairing import Locked, Paired, Wrong
 from core.people import OWNER, PLACE, ROLES, People, Role
+from core.removals import being_removed
 from gateway import wiring
 from gateway.running import fail, quiet, refuse, show_link, where, with_broker
 from gateway.served import Served
@@ -63,8 +64,10 @@ def remove(person: str) -> None:
     settings = quiet()
 
     async def take(broker: Broker) -> Person | Refusal:
-        found = await _who(wiring.people(broker), person)
-        gone = await wiring.people(broker).by(OWNER, "cli").remove(found.id)
+        known = await wiring.people(broker).find(person)
+        half = await being_removed(broker, person) if known is None else None
+        id = half or (await _who(wiring.people(broker), person)).id
+        gone = await wiring.people(broker).by(OWNER, "cli").remove(id)
         if isinstance(gone, Person):
             accounts = wiring.accounts(settings, broker)
             await accounts.sign_out_everywhere(gone)

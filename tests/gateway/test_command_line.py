@@ -14,7 +14,8 @@ from core import cgroups
 from core.broker import open_broker
 from core.keys import Keys
 from core.life.living import Beat
-from core.model import Incarnation, fresh
+from core.model import Incarnation, Person, fresh
+from core.people import People
 from tests.adapters.web.place import User
 from tests.gateway.shell import LIMIT, Shell, address, children
 from tests.redis_server import RedisServer
@@ -183,3 +184,16 @@ async def test_freeze_thaw_and_stop_say_what_they_did(shell: Shell, redis_url: s
     status, _, err = await shell.run("stop")
     assert (status, "--all" in err) == (2, True)
     assert (await shell.run("stop", "--all"))[:2] == (0, "No task had to be canceled.\n")
+
+
+async def test_a_removal_that_was_interrupted_is_finished_when_it_is_said_again(shell: Shell, redis_url: str) -> None:
+    """By the name: whoever said it first knows no id."""
+    shell.env["REDIS_URL"] = redis_url
+    async with open_broker(redis_url) as broker:
+        ben = await People(broker).add("Ben", "member")
+        assert isinstance(ben, Person)
+        await broker.shelf.drop("role", ben.id)
+        assert await shell.run("remove", "ben") == (0, f"{ben.id}  removed\n", "")
+        assert await broker.shelf.fetch("person", ben.id) is None
+    status, _, err = await shell.run("remove", "ben")
+    assert (status, "nobody called 'ben'" in err) == (2, True)
