@@ -150,7 +150,7 @@ class Desk:
             self._post(place, answer, said, who, message)
         return answer
 
-    async def press(self, place: str, message: str, payload: str, person: Person, *, key: str) -> Notice:
+    async def press(self, place: str, message: str | None, payload: str, person: Person, *, key: str) -> Notice:
         """A person pressed a button: the true outcome, in at most as many characters as the platform answers with.
 
         Where the outcome takes longer than `patience`, the answer says so (`pending`) and the card shows it.

@@ -31,8 +31,9 @@ from adapters.forms import opens_form, plain
 from adapters.outcomes import Notice
 from adapters.platform import Form, Limits, Refused
 from adapters.status import notice_view
+from adapters.text import clip
 from core.errors import StoreError
-from core.model import Person
+from core.model import Json, Person
 from core.press import read
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ _log = logging.getLogger(__name__)
 HARMLESS = frozenset({40060, 10062, 10015, 50027})
 """acknowledged already, too late, the webhook of the interaction is gone: the card shows what came of it"""
 WEBHOOK = "/webhooks/{webhook_id}/{webhook_token}"
+ORIGINAL = f"{WEBHOOK}/messages/@original"
+PLAIN = 1_900
 IN_TIME = 0.8
 """seconds for what must be known before it is acknowledged, because a form has to be the first response"""
 SLOW_PAIR = Notice(text="Sayso is slow just now: give the command again.", alert=True)
@@ -82,13 +85,11 @@ class Answering:
         body = render.message(view)
         flags = body.get("flags")
         body["flags"] = (flags if isinstance(flags, int) else 0) | render.EPHEMERAL
-        names = {"webhook_id": self.of.application_id, "webhook_token": self.of.token}
+        names: dict[str, str | int] = {"webhook_id": self.of.application_id, "webhook_token": self.of.token}
         try:
             if self.thinking:
-                await self._calls.raw(
-                    "PATCH", "/webhooks/{webhook_id}/{webhook_token}/messages/@original", body, **names
-                )
                 self.thinking = False
+                await self._instead(body, notice.text, names)
             elif self.acknowledged:
                 await self._calls.raw("POST", WEBHOOK, body, **names)
             elif not self.of.response.is_done():
@@ -96,6 +97,17 @@ class Answering:
                 self.acknowledged = True
         except LOST as error:
             self._note("was not told", error)
+
+    async def _instead(self, body: dict[str, Json], text: str, names: dict[str, str | int]) -> None:
+        """Put words in the place of "thinking"; if they are refused the bare words: the first follow-up goes there."""
+        try:
+            await self._calls.raw("PATCH", ORIGINAL, body, **names)
+        except LOST as error:
+            if isinstance(error, discord.HTTPException) and error.code in HARMLESS:
+                raise
+            self._note("kept thinking", error)
+            plain: dict[str, Json] = {"content": clip(render.escaped(text), PLAIN), "allowed_mentions": {"parse": []}}
+            await self._calls.raw("POST", WEBHOOK, {**plain, "flags": render.EPHEMERAL | render.NO_PREVIEWS}, **names)
 
     async def choices(self, found: list[tuple[str, str]]) -> None:
         """Offer what can stand there."""
@@ -148,8 +160,7 @@ async def bring(
                 if taken.refused:
                     await answering.tell(Notice(text="\n".join(taken.refused), alert=True))
                 if given or not taken.refused:
-                    message = _message(interaction) or None
-                    told = await desk.decide(place, message, payload, who, key=key, values=given)
+                    told = await desk.decide(place, _message(interaction), payload, who, key=key, values=given)
                     await _told(answering, told)
             case Typing(command, typed):
                 await _complete(desk, answering, place, command, typed, who)
@@ -177,10 +188,9 @@ async def bring(
         await answering.tell(Notice(text=FAILED, alert=True))
 
 
-def _message(interaction: discord.Interaction) -> str:
-    """The message on which something was pressed; nothing of a private one is ever kept."""
-    message = interaction.message
-    return str(message.id) if message is not None and not message.flags.ephemeral else ""
+def _message(interaction: discord.Interaction) -> str | None:
+    """The message on which something was pressed, if it was on one."""
+    return str(interaction.message.id) if interaction.message is not None else None
 
 
 async def _counts(

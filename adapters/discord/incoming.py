@@ -91,7 +91,7 @@ class Incoming:
 
     async def _message(self, bot: Bot, message: discord.Message, *, fresh: bool) -> None:
         desk, me = self._desk, bot.user
-        if desk is None or me is None or not parse.is_text(message, me.id):
+        if desk is None or me is None or not parse.is_text(message):
             return
         self._vouch(desk, parse.place(message.channel, message.channel.id), message.author)
         order = self._orders.setdefault(message.channel.id, asyncio.Lock())

@@ -174,9 +174,9 @@ def place(channel: object, id: int) -> str:
 # ── messages ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def is_text(message: discord.Message, me: int) -> bool:
+def is_text(message: discord.Message) -> bool:
     """Whether a message is something a person wrote."""
-    return message.type in TEXTS and not message.author.bot and message.webhook_id is None and message.author.id != me
+    return message.type in TEXTS and not message.author.bot and message.webhook_id is None
 
 
 def replies_to(message: discord.Message) -> str | None:

@@ -95,9 +95,9 @@ class DiscordStandin:
         """What people write to mention the bot."""
         return f"<@{self.world.bot.id}>"
 
-    def person(self, name: str) -> Human:
-        """Somebody new."""
-        return Human(self.world, self.world.user(name))
+    def person(self, name: str, *, bot: bool = False) -> Human:
+        """Somebody new; perhaps another bot."""
+        return Human(self.world, self.world.user(name, bot=bot))
 
     def guild(self, name: str, *people: Human, bot: bool = True) -> Guild:
         """A new server with these people, the first of them its owner, and the bot."""
@@ -129,10 +129,20 @@ class DiscordStandin:
         telling.guild_there(self.world, guild)
         return made
 
-    def thread(self, parent: Channel, name: str, owner: Human) -> Channel:
-        """A thread that somebody opened."""
-        made = Channel(self.world.snowflake(), 11, name, parent.guild, parent, [owner.account], owner.account)
+    def thread(self, parent: Channel, name: str, owner: Human, at: Message | None = None) -> Channel:
+        """A thread that somebody opened; at: from which message it grows."""
+        made = Channel(
+            at.id if at is not None else self.world.snowflake(),
+            11,
+            name,
+            parent.guild,
+            parent,
+            [owner.account],
+            owner.account,
+        )
         self.world.channels[made.id] = made
+        if at is not None:
+            at.thread = made
         telling.channel_changed(self.world, made, "CREATE")
         return made
 
