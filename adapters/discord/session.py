@@ -206,6 +206,7 @@ class Session:
         self._trouble: str | None = None
         self._told: str | None = None
         logging.getLogger("discord").setLevel(max(logging.INFO, logging.getLogger("discord").level))
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nothing is said aloud here
         Route.BASE = settings.api_url.rstrip("/")
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.gateway_url)
 

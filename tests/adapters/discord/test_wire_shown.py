@@ -77,12 +77,22 @@ async def test_markup_is_shown_as_it_is_and_calls_nobody(redis_url: str, tmp_pat
         last = await wire.says("said rm -rf")
         assert first.pinged | card.pinged | last.pinged <= {wire.ann.id}
         assert not any(one.everyone for one in (first, card, last))
+        wire.there.fail_next("send", code=50035, times=100)
+        wire.ann.says(wire.ann.dm, "please")
+        ann = Person(id=f"dc:{wire.ann.id}")
+
+        async def told() -> list[str]:
+            return [why for one in (await wire.broker.pending(ann)).requests for why in one.not_shown.values()]
+
+        await wait_until(told)
+        assert (await told())[0].startswith("Discord refused it")
 
 
 @proves("C51", "discord")
 async def test_an_edit_to_the_same_changes_nothing(redis_url: str, tmp_path: Path) -> None:
     async with wired(redis_url, tmp_path) as wire:
         card = await asked(wire, "ls")
+        ids = [one.custom_id for one in card.buttons]
         wire.ann.presses(card, "Approve")
         await wire.final(card, "Approved")
         await wire.says("Ran.")
@@ -96,6 +106,9 @@ async def test_an_edit_to_the_same_changes_nothing(redis_url: str, tmp_path: Pat
         for id in request.cards.values():
             await wire.surface.relay.repair(id)
         assert plain(card) == before
+        again = wire.ann.presses_id(card, next(one for one in ids if one.endswith(":o0")))
+        await wire.told("Already answered")
+        assert (again.acked, plain(card)) == (6, before)
 
 
 @proves("C52", "discord")
@@ -125,6 +138,7 @@ async def test_long_texts_come_whole_in_order_and_the_question_last(redis_url: s
         files = [file.content for one in wire.there.ours(wire.ann.dm) for file in one.attachments]
         assert files[:2] == [long.encode(), ("🦜" * 3_000).encode()]
         assert [files[2].count(b"*word*"), joined.count("!.")] == [1_500, 2_000]
+        assert [one for one in wire.there.ours(wire.ann.dm) if one.live] == wire.there.ours(wire.ann.dm)[-1:] == [card]
         wire.ann.presses(card, "on")
         await wire.says("To on.")
 
@@ -167,14 +181,6 @@ async def test_the_whole_subject_is_shown_or_attached_before_there_is_an_approve
         await asked(wire, "x" * 100_000)
         files = [file.content for one in wire.there.ours(wire.ann.dm) for file in one.attachments]
         assert files[0].decode().count("x") >= 100_000
-
-
-@proves("C59", "discord")
-async def test_what_deceives_the_eye_is_written_out(redis_url: str, tmp_path: Path) -> None:
-    async with wired(redis_url, tmp_path) as wire:
-        card = await asked(wire, "ls \u202e\u200b\U000e0041\r\x1b[2K" + " " * 500 + "&& rm -rf /")
-        for name in ("⟨U+202E⟩", "⟨U+200B⟩", "⟨U+E0041⟩", "⟨CR⟩", "⟨ESC⟩", "⟨500 spaces⟩", "&& rm -rf /"):
-            assert name in plain(card)
 
 
 @proves("C63", "discord")

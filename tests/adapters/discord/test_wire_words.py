@@ -107,19 +107,6 @@ async def test_a_text_that_is_no_option_consumes_nothing(redis_url: str, tmp_pat
             card = await wire.card("Where to?")
 
 
-@proves("C34", "discord")
-async def test_a_reply_during_a_wait_is_the_answer_to_its_question(redis_url: str, tmp_path: Path) -> None:
-    async with wired(redis_url, tmp_path) as wire:
-        wire.hire(what)
-        thread = await wire.thread(wire.room())
-        first = await wire.card("What is it?", thread)
-        wire.ann.says(thread, f"{wire.there.mention} and another")
-        await wait_until(lambda: len([one for one in wire.there.ours(thread) if one.live]) == 2)
-        wire.ann.replies(first, "the first")
-        await wire.final(first, "the first")
-        await wire.says("You said: the first.", thread)
-
-
 @proves("C36", "discord")
 async def test_commands_are_commands_also_while_a_question_is_open(redis_url: str, tmp_path: Path) -> None:
     """Slash commands answer the one who gave them alone; typed ones are known, too; other slashes are text."""
