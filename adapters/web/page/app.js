@@ -77,7 +77,7 @@ function expectation() {
     if (field.kind === "secret") return ["Never type a secret here", "A secret is asked for: what you type here is not kept"];
     if (field.kind === "file") return ["Attach the file here", `Waits for a file: ${open[0].card.title}`];
     if (field.kind === "text") return ["Type your answer", `Answers: ${open[0].card.title}`];
-    return ["Press an option or type it", `Answers: ${open[0].card.title}`];
+    return ["Press an option, or type it", `Answers: ${open[0].card.title}`];
   }
   const works = thread?.active.some((run) => run.state === "working" || run.state === "queued");
   if (works) return ["Steer the running task", "Steers the running task"];
