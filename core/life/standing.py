@@ -22,9 +22,10 @@ from core.question import Accepted, Answer, ChoiceField, ConfirmField, Declined,
 def meant(e: Reply) -> str:
     """Name an answer, so that its key cannot stand for another one.
 
-    Of a secret no digest is kept; what a platform hands over again, a secret or a file, has another name each time.
+    Of a secret no digest is kept; what a platform hands over again, a secret or a file, has another name each time. A
+    press or a form on a card means what it makes of what stands there, which another time is something else.
     """
-    told = "" if e.sealed or e.files else mark(e.answer)
+    told = "" if e.sealed or e.files or e.place is not None else mark(e.answer)
     return f"answer {e.request} {e.submit} {told}"
 
 
