@@ -101,7 +101,7 @@ class Broker(Looks):
         """A person said something: start, steer, answer or command, as the table in `life/said.py` says."""
         at = self.store.place(event.origin) if event.conversation is None else self.store.partition(event.conversation)
         if at is None:
-            return Refusal("unknown", "there is no such conversation; leave it out to start a new one")
+            return said.NO_CONVERSATION
         other = self.store.partition(aimed(event) or "")
         if other is not None and other != at:
             return await self.committer.carry(said.elsewhere, event, other)

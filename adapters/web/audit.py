@@ -7,12 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
+from adapters.web.body import JsonRoute
 from adapters.web.conversations import Parts
 from adapters.web.people import Owner
 from core.audit import Audit, Filter
 from core.deed import Deed
 
-router = APIRouter(prefix="/v1", tags=["audit"])
+router = APIRouter(prefix="/v1", tags=["audit"], route_class=JsonRoute)
 
 
 class Deeds(BaseModel):
@@ -44,7 +45,7 @@ async def audit(
     run: str | None = None,
     request: str | None = None,
     kind: str | None = None,
-    since: Annotated[int, Query(ge=0, description="ms since 1970")] = 0,
+    since: Annotated[int, Query(ge=0, le=2**53, description="ms since 1970")] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 200,
 ) -> Deeds:
     """List the last decisions that fit."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adapters import proving
 from adapters.web import wire
+from adapters.web.body import JsonRoute
 from adapters.web.lists import shapes
 from adapters.web.problems import Problem, invalid, refused, unknown
 from adapters.web.security import Reader, Runner, Sender, where
@@ -35,7 +36,7 @@ from core.looks import unsettled
 from core.model import Conversation, Entry
 from core.question import Handed
 
-router = APIRouter(prefix="/v1", tags=["conversations"])
+router = APIRouter(prefix="/v1", tags=["conversations"], route_class=JsonRoute)
 LONGEST_TEXT = 262_144
 RIGHTS: tuple[Literal["answer", "run"], ...] = ("answer", "run")
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
@@ -58,14 +59,14 @@ async def event_key(
 Key = Annotated[str | None, Depends(event_key)]
 
 
-def known_id(text: str, what: str) -> str:
-    """An id as people type it, in ours: lower case, no spaces; what is none is unknown.
+def known_id(text: str, what: str, field: str = "id") -> str:
+    """An id as people type it, in ours: lower case, no spaces; what is none is unknown. field: where it was named.
 
     Source: C21.
     """
     id = text.strip().casefold()
     if not ID.fullmatch(id):
-        raise unknown(what)
+        raise unknown(what, field)
     return id
 
 
@@ -106,8 +107,7 @@ async def send(body: Send, web: Parts, who: Sender, key: Key) -> Result:
         raise invalid("text", "must not be empty")
     if body.agent is not None and body.agent not in web.options.agents:
         raise invalid("agent", f"must be one of {', '.join(web.options.agents)}")
-    place = body.conversation or body.session
-    conversation = await conversation_of(web, who, place) if place is not None else None
+    conversation = await named(web, who, body.conversation, body.session)
     files: dict[str, Handed] = {}
     for id in body.attachments:
         found = await file_of(web, who, id)
@@ -122,15 +122,19 @@ async def send(body: Send, web: Parts, who: Sender, key: Key) -> Result:
         with_agent=body.agent,
         agents=web.options.agents,
         key=key,
-        reply_to=None if body.reply_to is None else known_id(body.reply_to, "request"),
+        reply_to=None if body.reply_to is None else known_id(body.reply_to, "request", "reply_to"),
         attachments=tuple(body.attachments),
         files=files,
         conversation=conversation.id if conversation is not None else None,
-        pending_task=None if body.pending_task is None else known_id(body.pending_task, "run"),
+        pending_task=None if body.pending_task is None else known_id(body.pending_task, "run", "pending_task"),
         rights=frozenset(right for right in RIGHTS if right in who.scopes),
         deliver_to=body.deliver_to.strip() if body.deliver_to is not None else None,
     )
-    return kept(await proving.said(web.broker, web.accounts, said))
+    result = await proving.said(web.broker, web.accounts, said)
+    if isinstance(result, Refusal):
+        named_by = "pending_task" if body.pending_task else "reply_to" if body.reply_to else "text"
+        raise refused(result, named_by, "key" if key == body.key else "Idempotency-Key")
+    return result
 
 
 def new_origin(who: Known, key: str | None) -> str:
@@ -140,21 +144,21 @@ def new_origin(who: Known, key: str | None) -> str:
     return f"chat-{hashlib.sha256(f'{who.person.id}|{key}'.encode()).hexdigest()[:16]}"
 
 
-def kept(result: Result | Refusal) -> Result:
-    """A result as it is; a refusal as a problem."""
-    if isinstance(result, Refusal):
-        raise refused(result)
-    return result
+async def named(web: Web, who: Known, conversation: str | None, session: str | None) -> Conversation | None:
+    """The conversation that a body names, by one name or the other; None when it names none."""
+    if conversation:
+        return await conversation_of(web, who, conversation, "conversation")
+    return await conversation_of(web, who, session, "session") if session is not None else None
 
 
-async def conversation_of(web: Web, who: Known, id: str) -> Conversation:
+async def conversation_of(web: Web, who: Known, id: str, field: str = "id") -> Conversation:
     """A conversation that the caller may see; 404 for unknown and foreign ones, 410 for a deleted one."""
-    id = known_id(id, "conversation")
+    id = known_id(id, "conversation", field)
     found = await web.broker.conversation(id, who.person)
     if found is None:
         if await web.broker.deleted(id, who.person) is not None:
-            raise Problem(410, "gone", "this conversation was deleted", errors=[("id", "must not be deleted")])
-        raise unknown("conversation")
+            raise Problem(410, "gone", "this conversation was deleted", errors=[(field, "must not be deleted")])
+        raise unknown("conversation", field)
     return found
 
 
@@ -193,7 +197,7 @@ async def conversation(
     id: str,
     web: Parts,
     who: Reader,
-    before: Annotated[int | None, Query(ge=1, description="a `seq` of the history")] = None,
+    before: Annotated[int | None, Query(ge=1, le=2**53, description="a `seq` of the history")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 200,
 ) -> SnapshotShape | HistoryShape:
     """Show what a page needs at first paint; with `before` only older entries."""
@@ -288,11 +292,11 @@ async def grants(id: str, web: Parts, who: Reader) -> GrantList:
 async def withdraw(id: str, digest: str, web: Parts, who: Runner, run: str | None = None) -> None:
     """From now on the same call asks again. run: when it was remembered for one run only."""
     found = await conversation_of(web, who, id)
-    meant = (None, *unsettled(found)) if run is None else (known_id(run, "run"),)
+    meant = (None, *unsettled(found)) if run is None else (known_id(run, "run", "run"),)
     for one in meant:
         result = await web.broker.withdraw_grant(found.id, who.person, digest, one, via=where(who))
         if not isinstance(result, Refusal):
             return
         if result.code != "unknown":
             raise refused(result)
-    raise unknown("approval")
+    raise unknown("approval", "digest")

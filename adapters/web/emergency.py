@@ -8,6 +8,7 @@ from typing import Final
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
+from adapters.web.body import JsonRoute
 from adapters.web.channel import Frame, frame
 from adapters.web.conversations import Parts
 from adapters.web.hub import Hub
@@ -21,7 +22,7 @@ from core.leaks import Leak, Leaks
 from core.life.decision import Refusal
 from core.life.result import Kept
 
-router = APIRouter(prefix="/v1", tags=["emergency"])
+router = APIRouter(prefix="/v1", tags=["emergency"], route_class=JsonRoute)
 LOOK: Final = 10.0
 """seconds between two looks whether everything is frozen, when no hint comes"""
 _log = logging.getLogger("sayso.live")

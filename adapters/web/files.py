@@ -10,13 +10,14 @@ from fastapi import APIRouter, File, Request, UploadFile
 from pydantic import BaseModel
 from starlette.responses import FileResponse
 
+from adapters.web.body import JsonRoute
 from adapters.web.conversations import Parts, file_of
 from adapters.web.problems import Problem, invalid, unknown
 from adapters.web.security import Reader, Sender
 from core import files
 from core.errors import FileRefused
 
-router = APIRouter(prefix="/v1/files", tags=["files"])
+router = APIRouter(prefix="/v1/files", tags=["files"], route_class=JsonRoute)
 PIECE: Final = 65_536
 
 

@@ -17,13 +17,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from adapters.web.body import JsonRoute
 from adapters.web.conversations import Parts
 from adapters.web.people import Owner
 from adapters.web.problems import Problem
 from adapters.web.security import Admin
 from adapters.web.state import Web
 
-router = APIRouter(tags=["health"])
+router = APIRouter(tags=["health"], route_class=JsonRoute)
 ELSEWHERE: Final = "owners see on the page under Health, and by GET /v1/health, what it is; so does `sayso doctor`"
 
 

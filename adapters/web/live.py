@@ -18,22 +18,26 @@ from contextlib import suppress
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Query, Request
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from adapters.web.body import JsonRoute
 from adapters.web.channel import Frame, frame
 from adapters.web.conversations import Parts, conversation_of
 from adapters.web.hub import Page
 from adapters.web.problems import Problem, invalid, of_store
-from adapters.web.security import Reader, known_to, refuse, stranger
+from adapters.web.security import Reader, known_to, lacking, refuse, stranger
 from adapters.web.state import Web
+from adapters.web.wording import broken
 from core.errors import StoreError
 from core.model import Json
 
-router = APIRouter(prefix="/v1", tags=["live"])
+router = APIRouter(prefix="/v1", tags=["live"], route_class=JsonRoute)
 MOST_FOLLOWED: Final = 50
+MOST_SEQ: Final = 2**53
+"""no journal is longer"""
 LONGEST_FRAME: Final = 65_536
 KEEP_ALIVE: Final = 15.0
 """seconds of silence after which a stream says that it lives"""
@@ -50,9 +54,9 @@ class Wish(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     follow: str | None = None
-    after: int = Field(default=0, ge=0)
+    after: int = Field(default=0, ge=0, le=MOST_SEQ)
     unfollow: str | None = None
-    ping: int | float | str | None = None
+    ping: Annotated[int, Field(ge=-MOST_SEQ, le=MOST_SEQ)] | FiniteFloat | str | None = None
 
 
 # ── WebSocket ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -78,8 +82,9 @@ class Socket:
         except StoreError as error:
             await refuse(self._scope, self._receive, self._send, of_store(error))
             return
-        if known is None or "read" not in known.scopes:
-            await refuse(self._scope, self._receive, self._send, stranger())
+        wrong = stranger() if known is None else lacking(known, "read")
+        if known is None or wrong is not None:
+            await refuse(self._scope, self._receive, self._send, wrong or stranger())
             return
         await socket.accept()
         page = web.hub.open(known, lists=True)
@@ -118,8 +123,10 @@ async def _wish(web: Web, page: Page, text: str) -> Frame | None:
             return frame("pong", {"ping": wish.ping})
         raise invalid("frame", "must have follow, unfollow or ping")
     except ValidationError as error:
-        field = ".".join(str(part) for part in error.errors()[0]["loc"]) or "frame"
-        return frame("error", invalid(field, error.errors()[0]["msg"]).body())
+        first = error.errors()[0]
+        field = str(first["loc"][0]) if first["loc"] else "frame"
+        rule = "must be a number or text" if field == "ping" else broken(first["type"], first.get("ctx", {}))
+        return frame("error", invalid(field, rule).body())
     except Problem as problem:
         return frame("error", problem.body())
     except StoreError as error:
@@ -246,7 +253,7 @@ async def events(
     request: Request,
     web: Parts,
     who: Reader,
-    after: Annotated[int | None, Query(ge=0, description="a `seq`: tell what came after it")] = None,
+    after: Annotated[int | None, Query(ge=0, le=MOST_SEQ, description="a `seq`: tell what came after it")] = None,
     last_event_id: Annotated[str | None, Header(description="`<conversation>-<seq>`, as a browser sends it")] = None,
 ) -> EventStream:
     """Stream what happens, each event once and in order. Without a place to begin: from the journal's beginning.

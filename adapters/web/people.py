@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from adapters.web.body import JsonRoute
 from adapters.web.conversations import Parts
 from adapters.web.problems import Problem, invalid, refused, unknown
 from adapters.web.security import Admin, where
@@ -19,13 +20,13 @@ from core.model import Person
 from core.pairing import Locked, Paired, Wrong
 from core.people import IDENTITY, PLACE, Role
 
-router = APIRouter(prefix="/v1", tags=["people"])
+router = APIRouter(prefix="/v1", tags=["people"], route_class=JsonRoute)
 
 
 async def owner(who: Admin) -> Known:
     """Only an owner looks after people, emergencies, the record and health."""
     if who.person.role != "owner":
-        raise Problem(403, "role", "only an owner may do this", errors=[("role", "must be owner")])
+        raise Problem(403, "role", "only an owner may do this", errors=[("Authorization", "must be of an owner")])
     return who
 
 
@@ -228,19 +229,24 @@ async def pair(body: Entered, web: Parts, who: Owner) -> PairedShape:
             return PairedShape(identity=paired.identity, name=paired.name, person=person)
         case Wrong(left=left):
             words = "no account shows this code (any more): codes count for an hour, and once"
-            raise Problem(403, "code", words, errors=[("code", f"{left} more tries until the lock")])
+            raise Problem(
+                403,
+                "code",
+                words,
+                errors=[("code", f"must be shown by an account; {left} more tries")],
+            )
         case Locked():
             words = "too many wrong codes: for an hour none is taken"
             raise Problem(429, "too_many", words, errors=[("code", "five wrong ones lock this for an hour")])
         case Refusal():
-            raise unknown("person")
+            raise unknown("person", "person")
 
 
 @router.delete("/identities/{identity}", summary="Unlink a chat account", status_code=204)
 async def unpair(identity: str, web: Parts, who: Owner) -> None:
     """It is a stranger's again, at once."""
     if not IDENTITY.fullmatch(identity) or not await web.people.by(who.person, where(who)).unpair(identity):
-        raise unknown("account")
+        raise unknown("account", "identity")
 
 
 @router.put("/groups", summary="Say who may talk to the agent in a group")
@@ -258,4 +264,4 @@ async def bind(body: GroupShape, web: Parts, who: Owner) -> GroupShape:
 async def unbind(place: str, web: Parts, who: Owner) -> None:
     """Nobody may talk to the agent there any more."""
     if not PLACE.fullmatch(place) or not await web.people.by(who.person, where(who)).unbind(place):
-        raise unknown("group")
+        raise unknown("group", "place")

@@ -2,7 +2,8 @@
 
     {"type", "title", "status", "detail", "code", "errors": [{"field", "rule"}], …what stands instead}
 
-Every 4xx names the field and the rule. What is unknown and what is somebody else's give the same answer.
+Every 4xx names the field and the rule; a field is one that the caller sent, `id` is the one in the path. What is
+unknown and what is somebody else's give the same answer.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from adapters.web.wording import broken
+from adapters.web.wording import refused as rule_of
 from core.errors import Full, LinkDown, LinkLost, StoreError
 from core.life.decision import Code, Refusal
 from core.model import Json
@@ -116,20 +119,21 @@ def invalid(field: str, rule: str) -> Problem:
     return Problem(422, "invalid", f"{field!r}: {rule}", errors=[(field, rule)])
 
 
-def unknown(what: str) -> Problem:
-    """Say that there is no such thing, or that it is somebody else's: both look the same."""
-    return Problem(404, "unknown", f"there is no such {what}", errors=[(what, "must be the id of one of yours")])
+def unknown(what: str, field: str = "id") -> Problem:
+    """Say that there is no such thing, or that it is somebody else's: both look the same.
+
+    field: where the caller named it; `id` stands for the one in the path.
+    """
+    return Problem(404, "unknown", f"there is no such {what}", errors=[(field, rule_of("unknown"))])
 
 
-def refused(refusal: Refusal) -> Problem:
-    """Say what a rule said."""
-    status = STATUS[refusal.code]
+def refused(refusal: Refusal, field: str = "id", key: str = "Idempotency-Key") -> Problem:
+    """Say what a rule said. field: what is wrong, where the rule names nothing; key: where the caller named a key."""
     standing = dict(refusal.standing)
-    if status == 422:
-        field, rule = str(standing.pop("field", "body")), str(standing.pop("rule", refusal.text))
-        return Problem(status, refusal.code, refusal.text, errors=[(field, rule)], standing=standing)
-    errors = [("id", "must be the id of one of yours")] if status == 404 else []
-    return Problem(status, refusal.code, refusal.text, errors=errors, standing=standing)
+    found, rule = str(standing.pop("field", field)), str(standing.pop("rule", rule_of(refusal.code)))
+    if found == "key":
+        found = key
+    return Problem(STATUS[refusal.code], refusal.code, refusal.text, errors=[(found, rule)], standing=standing)
 
 
 def of_store(error: StoreError) -> Problem:
@@ -151,40 +155,27 @@ def of_input(error: RequestValidationError) -> Problem:
     """Say what is wrong with what was sent."""
     found: list[tuple[str, str]] = []
     for detail in error.errors():
-        kind, place, words = str(detail["type"]), tuple(detail["loc"]), str(detail["msg"])
-        if kind == "json_invalid":
-            reason = str(detail.get("ctx", {}).get("error", words))
-            return Problem(400, "broken_json", f"the body is no JSON: {reason}", errors=[("body", "must be JSON")])
+        place, more = tuple(detail["loc"]), detail.get("ctx", {})
         field = ".".join(str(part) for part in place[1:]) or str(place[0])
-        found.append((field, _rule(kind, words)))
+        found.append((field, broken(str(detail["type"]), more)))
     return Problem(422, "invalid", "; ".join(f"{field!r}: {rule}" for field, rule in found), errors=found)
 
 
-def _rule(kind: str, words: str) -> str:
-    if kind == "missing":
-        return "is missing"
-    if kind == "extra_forbidden":
-        return "is no field of this call"
-    words = words.removeprefix("Value error, ").replace("Input should", "must").replace("String should", "must")
-    words = words.replace("List should", "must").replace("Value should", "must")
-    return words[:1].lower() + words[1:]
+FOUND: Final[Mapping[int, tuple[str, str, str, str]]] = {
+    400: ("broken_form", "the body is no multipart form", "body", "must be a multipart form"),
+    404: ("not_found", "there is no such path", "path", "must be one that /openapi.json lists"),
+    405: ("method_not_allowed", "this path does not know that method", "method", "must be one of the Allow header"),
+}
+"""status → code, words, field and rule"""
 
 
 def of_http(error: HTTPException) -> Problem:
     """Say what the framework refused: no such path, no such method, a body that is too large."""
-    words = {404: "there is no such path", 405: "this path does not know that method"}
-    errors = {
-        404: [("path", "must be one that /openapi.json lists")],
-        405: [("method", "must be one of the Allow header")],
-    }
-    phrase = HTTPStatus(error.status_code).phrase
-    return Problem(
-        error.status_code,
-        phrase.lower().replace(" ", "_"),
-        words.get(error.status_code, error.detail),
-        errors=errors.get(error.status_code, [("body", error.detail)]),
-        headers=error.headers,
-    )
+    if error.status_code == 413:
+        return Problem(413, "too_large", error.detail, errors=[("body", error.detail.removeprefix("the body "))])
+    phrase = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
+    code, words, field, rule = FOUND.get(error.status_code, (phrase, error.detail, "body", error.detail))
+    return Problem(error.status_code, code, words, errors=[(field, rule)], headers=error.headers)
 
 
 def install(app: FastAPI) -> None:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from adapters.web import wire
+from adapters.web.body import JsonRoute
 from adapters.web.conversations import Key, Parts, file_of, known_id
 from adapters.web.problems import Problem, invalid, refused, unknown
 from adapters.web.security import Answerer, Reader, where
@@ -17,6 +18,7 @@ from adapters.web.wire import CardShape
 from core.accounts import Known
 from core.files import told_of
 from core.life.card import Reshow
+from core.life.check import LONGEST_REASON
 from core.life.copying import Copy
 from core.life.decision import Refusal
 from core.life.event import Reply
@@ -25,8 +27,7 @@ from core.life.result import Answered, Copied, Extended, Stopped
 from core.model import Json
 from core.question import Accepted, Declined, Handed
 
-router = APIRouter(prefix="/v1/requests", tags=["requests"])
-LONGEST_REASON = 2_000
+router = APIRouter(prefix="/v1/requests", tags=["requests"], route_class=JsonRoute)
 
 
 class AnswerBody(BaseModel):
@@ -120,7 +121,7 @@ async def requests(
     """List the caller's open requests, the oldest first."""
     assert state == "open", state
     found = (await web.broker.pending(who.person)).requests
-    only = None if conversation is None else known_id(conversation, "conversation")
+    only = None if conversation is None else known_id(conversation, "conversation", "conversation")
     return Cards(requests=wire.cards(one for one in found if only is None or one.conversation == only))
 
 
@@ -131,9 +132,9 @@ async def answers(body: Batch, web: Parts, who: Answerer, key: Key) -> Outcomes:
     for one in body.answers:
         own = one.key or (f"{key}.{one.request}" if key is not None else None)
         try:
-            result = await _answer(web, known_id(one.request, "request"), one, who, own)
+            result = await _answer(web, known_id(one.request, "request", "request"), one, who, own)
             if isinstance(result, Refusal):
-                raise refused(result)
+                raise refused(result, _field(result, "request"), "key" if one.key is not None else "Idempotency-Key")
             results.append(Outcome(request=one.request, status=200, answered=result))
         except Problem as problem:
             results.append(Outcome(request=one.request, status=problem.status, problem=problem.body()))
@@ -157,7 +158,7 @@ async def answer(id: str, body: AnswerBody, web: Parts, who: Answerer, key: Key)
     """
     result = await _answer(web, known_id(id, "request"), body, who, key)
     if isinstance(result, Refusal):
-        raise refused(result)
+        raise refused(result, _field(result, "id"))
     return result
 
 
@@ -175,6 +176,11 @@ async def _answer(web: Web, id: str, body: AnswerBody, who: Known, key: str | No
     if isinstance(result, Refusal):
         await web.accounts.give_back(who.person, body.code)
     return result
+
+
+def _field(refusal: Refusal, named: str) -> str:
+    """What is wrong with an answer: its code, where a proof is wanted; else the request, as it was named."""
+    return "code" if refusal.standing.get("proof") else named
 
 
 async def _files(web: Web, who: Known, values: dict[str, Json]) -> dict[str, Handed]:

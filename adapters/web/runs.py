@@ -6,7 +6,8 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
 from adapters.web import wire
-from adapters.web.conversations import Key, Parts, conversation_of, known_id, new_origin
+from adapters.web.body import JsonRoute
+from adapters.web.conversations import Key, Parts, known_id, named, new_origin
 from adapters.web.problems import refused, unknown
 from adapters.web.security import Reader, Runner, where
 from adapters.web.wire import RunShape
@@ -14,7 +15,7 @@ from core.leaks import Leaks
 from core.life.decision import Refusal
 from core.life.result import Changed, Forestalled, Resumed, Stopped
 
-router = APIRouter(prefix="/v1/runs", tags=["runs"])
+router = APIRouter(prefix="/v1/runs", tags=["runs"], route_class=JsonRoute)
 
 
 class Stop(BaseModel):
@@ -42,8 +43,8 @@ class StartKey(BaseModel):
 )
 async def cancel_start(body: StartKey, web: Parts, who: Runner) -> Forestalled | Stopped:
     """A cancel that comes first is kept for an hour; the start that finds it is canceled."""
-    place = body.conversation or body.session
-    origin = (await conversation_of(web, who, place)).origin if place is not None else new_origin(who, body.key)
+    found = await named(web, who, body.conversation, body.session)
+    origin = found.origin if found is not None else new_origin(who, body.key)
     result = await web.broker.cancel_start(origin, who.person, body.key)
     if isinstance(result, Refusal):
         raise refused(result)

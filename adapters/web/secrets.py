@@ -8,9 +8,10 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from adapters.web.body import JsonRoute
 from adapters.web.conversations import Key, Parts, known_id
 from adapters.web.problems import Problem, refused, unknown
-from adapters.web.security import Admin, known_to, stranger, where
+from adapters.web.security import Admin, known_to, lacking, stranger, where
 from adapters.web.state import Web
 from core.errors import StoreError
 from core.life.decision import Refusal
@@ -18,7 +19,7 @@ from core.life.result import Answered
 from core.model import Person
 from core.safe import Gift, Kept, secret_fields
 
-router = APIRouter(prefix="/v1", tags=["secrets"])
+router = APIRouter(prefix="/v1", tags=["secrets"], route_class=JsonRoute)
 
 
 class Ticket(BaseModel):
@@ -95,9 +96,9 @@ async def _giver(web: Web, request: Request, id: str, ticket: str | None, *, use
     known = await known_to(web, request)
     if known is None:
         raise stranger()
-    if "answer" not in known.scopes:
-        rule = "the token must have the scope 'answer'"
-        raise Problem(403, "scope", "this token may not answer", errors=[("Authorization", rule)])
+    wrong = lacking(known, "answer")
+    if wrong is not None:
+        raise wrong
     return known.person, where(known)
 
 

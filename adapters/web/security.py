@@ -251,6 +251,14 @@ def where(who: Known) -> str:
     return "chat" if who.by == "session" else "api"
 
 
+def lacking(known: Known, right: Right) -> Problem | None:
+    """Say that a token has no right to something; None when it has."""
+    if right in known.scopes:
+        return None
+    words = f"this token may not {right}: its scopes are {', '.join(known.scopes) or 'none'}"
+    return Problem(403, "scope", words, errors=[("Authorization", f"the token must have the scope {right!r}")])
+
+
 def needs(right: Right) -> Callable[[Request], object]:
     """Make the dependency of a route that needs a right; its value is who was let in."""
 
@@ -258,9 +266,9 @@ def needs(right: Right) -> Callable[[Request], object]:
         known = await known_to(state_of(request), request)
         if known is None:
             raise stranger()
-        if right not in known.scopes:
-            words = f"this token may not {right}: its scopes are {', '.join(known.scopes) or 'none'}"
-            raise Problem(403, "scope", words, errors=[("Authorization", f"the token must have the scope {right!r}")])
+        wrong = lacking(known, right)
+        if wrong is not None:
+            raise wrong
         return known
 
     return let_in

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from adapters.web.body import JsonRoute
 from adapters.web.conversations import Parts
 from adapters.web.problems import Problem, invalid, unknown
 from adapters.web.security import Admin, Reader, cookie_name
@@ -16,7 +17,7 @@ from adapters.web.state import Web
 from adapters.web.wire import PersonShape
 from core.accounts import SCOPES, Known, Scope, Token
 
-router = APIRouter(prefix="/v1", tags=["session"])
+router = APIRouter(prefix="/v1", tags=["session"], route_class=JsonRoute)
 TRIES = 10
 MINUTE = 60.0
 _WORDS = {

@@ -115,6 +115,10 @@ def revert(d: Draft, e: Revert) -> Resumed | Refusal:
     meant = f"revert {run.root}"
     if (known := recall(d, e.key, e.person, Resumed, meant)) is not None:
         return known
+    if run.state in TERMINAL:
+        return Refusal(
+            "ended", f"run {run.id!r} is {run.state}, it cannot go back", {"state": run.state, "run": run.id}
+        )
     if run.state != "paused":
         return Refusal("conflict", f"conflict: run is {run.shown}, pause it first", {"state": run.shown})
     if e.to <= 0:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from math import isfinite
 
 from core.life.decision import Refusal
 from core.life.handing import handed, normal_file
 from core.life.sealing import handle_of
-from core.model import Json, digest
+from core.model import EXACT, Json, digest
 from core.question import (
     Accepted,
     AnyField,
@@ -34,6 +33,11 @@ FOR_RUN = Option(id="run", label="Approve for this task", effect="allow_run")
 ALWAYS = Option(id="always", label="Always approve exactly this", effect="allow_always")
 DENY = Option(id="deny", label="Deny", effect="deny")
 NO_FILES: Mapping[str, Handed] = {}
+DIGITS = 18
+LARGEST = 10**DIGITS
+LONGEST_OTHER = 16_384
+LONGEST_REASON = 2_000
+LONGEST_ARGUMENTS = 65_536
 NUMBERS = re.compile(r"[+-]?\d{1,18}(\.\d{1,18})?")
 PLACE = re.compile(r"[a-z][a-z0-9]{0,15}-[^\s\x00-\x1f\x7f]{1,200}")
 SHAPES = {
@@ -189,6 +193,8 @@ def _choice(field: ChoiceField, value: Json, *, whole: bool) -> Json | Refusal:
             if not field.allow_other or set(pick) != {"other"} or not isinstance(other, str) or not other.strip():
                 rule = 'must be {"other": text}' if field.allow_other else "free text is not offered here"
                 return _bad(field.id, rule)
+            if len(other) > LONGEST_OTHER:
+                return _bad(field.id, f"a text of one's own must have at most {LONGEST_OTHER} characters")
         elif isinstance(pick, str) and pick in ids:
             named.append(pick)
         else:
@@ -206,11 +212,7 @@ def _text(field: TextField, value: Json) -> Json | Refusal:
     if field.format in ("integer", "number"):
         if isinstance(value, str) and NUMBERS.fullmatch(value.strip()):
             value = float(value) if "." in value else int(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-            return _bad(field.id, f"must be {'an integer' if field.format == 'integer' else 'a number'}")
-        if field.format == "integer" and value != int(value):
-            return _bad(field.id, "must be an integer")
-        return int(value) if field.format == "integer" else value
+        return _number(field, value)
     if not isinstance(value, str):
         return _bad(field.id, "must be text")
     if not value.strip():
@@ -223,6 +225,17 @@ def _text(field: TextField, value: Json) -> Json | Refusal:
     if field.pattern is not None and not re.search(field.pattern, value):
         return _bad(field.id, f"must match {field.pattern!r}")
     return value
+
+
+def _number(field: TextField, value: Json) -> Json | Refusal:
+    kind = "an integer" if field.format == "integer" else "a number"
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return _bad(field.id, f"must be {kind}")
+    if not -LARGEST < value < LARGEST:
+        return _bad(field.id, f"must be {kind} of at most {DIGITS} digits")
+    if field.format == "number":
+        return value
+    return int(value) if value == int(value) else _bad(field.id, "must be an integer")
 
 
 def effect_of(question: Question, given: Mapping[str, Json]) -> Option | None:
@@ -241,6 +254,8 @@ def outcome(
 ) -> Accepted | Declined | Refusal:
     """Turn what was sent into the answer that counts: a deny option is `Declined`, there is one encoding of no."""
     if isinstance(answer, Declined):
+        if len(answer.reason or "") > LONGEST_REASON:
+            return _bad("reason", f"must have at most {LONGEST_REASON} characters")
         return answer
     checked = values(question, answer.values, whole=True, sealed=sealed, files=files)
     if isinstance(checked, Refusal):
@@ -283,6 +298,8 @@ KINDS: dict[str, tuple[type, ...]] = {
 def _changed(question: Question, arguments: Json) -> Refusal | None:
     if question.edit_schema is None or question.subject is None:
         return _bad("arguments", "the arguments of this call cannot be changed")
+    if len(EXACT.encode(arguments)) > LONGEST_ARGUMENTS:
+        return _bad("arguments", f"must have at most {LONGEST_ARGUMENTS} characters as JSON")
     return _fits(question.edit_schema, arguments, "arguments")
 
 

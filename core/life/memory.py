@@ -15,7 +15,11 @@ from core.model import Cause, Person, Run, Seen
 
 T = TypeVar("T", Answered, Stopped, Resumed, Extended, Copied, Deleted, Opened)
 SEEN = Seen()
-OTHER = Refusal("conflict", "this key named something else before: nothing was done, send it with a new key")
+OTHER = Refusal(
+    "conflict",
+    "this key named something else before: nothing was done, send it with a new key",
+    {"field": "key", "rule": "must name one thing only"},
+)
 FORESTALLED: Literal["forestalled"] = "forestalled"
 
 

@@ -12,6 +12,7 @@ from core.life.access import may_answer, may_see
 from core.life.decision import Refusal
 from core.life.draft import Draft
 from core.life.event import Said
+from core.model import Json
 from core.question import Request
 
 UNKNOWN = Refusal("unknown", "there is no such request; `/pending` lists those that are open")
@@ -22,7 +23,12 @@ def lacks(e: Said, right: Literal["answer", "run"]) -> Refusal | None:
     if right in e.rights:
         return None
     does = {"answer": "answer questions", "run": "stop or resume runs"}[right]
-    return Refusal("scope", f"this token may not {does}: it lacks the scope `{right}`", {"scope": right})
+    told: dict[str, Json] = {
+        "scope": right,
+        "field": "Authorization",
+        "rule": f"the token must have the scope {right!r}",
+    }
+    return Refusal("scope", f"this token may not {does}: it lacks the scope `{right}`", told)
 
 
 def asked_of(d: Draft, e: Said, id: str, right: Literal["answer", "run"] = "answer") -> Request | Refusal:

@@ -13,6 +13,8 @@ Source: DESIGN section 6 ("What a person says"), C09, C11, C26, C28, C33 to C36,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from core.life.access import may_act, may_see, may_start
 from core.life.again import resume
 from core.life.check import misplaced
@@ -32,6 +34,8 @@ from core.life.words import NOT_KEPT, is_only_secret, text_answer, without_code,
 from core.model import TERMINAL, Conversation, Json, Origin, Run, Step, digest
 from core.question import Accepted, Request
 
+IN_FIELD: Mapping[str, Json] = {"field": "conversation"}
+NO_CONVERSATION = Refusal("unknown", "there is no such conversation; leave it out to start a new one", IN_FIELD)
 STRAY_MS = 10_000
 LOOKED_BACK = 3
 STRAY = "this came right after a secret and may belong to it, so it was not kept; if not, write it again in a moment"
@@ -47,7 +51,7 @@ def said(d: Draft, e: Said) -> Result | Refusal:
         conversation = _listed(d, conversation, e.people)
     if not may_start(e.person, conversation):
         if conversation.private:
-            return Refusal("unknown", "there is no such conversation")
+            return Refusal("unknown", "there is no such conversation", IN_FIELD)
         return Refusal("not_allowed", "you are not on the list of people who may talk to the agent here")
     before = said_before(d, e.key, e.person, mark(e))
     if before is not None and before != FORESTALLED:
@@ -65,9 +69,9 @@ def _place(d: Draft, e: Said) -> tuple[Conversation, bool] | Refusal:
     if e.conversation is not None:
         conversation = d.conversation(e.conversation)
         if conversation is None or not may_see(e.person, conversation):
-            return Refusal("unknown", "there is no such conversation; leave it out to start a new one")
+            return NO_CONVERSATION
         if conversation.deleted:
-            return Refusal("gone", "this conversation was deleted; leave it out to start a new one")
+            return Refusal("gone", "this conversation was deleted; leave it out to start a new one", IN_FIELD)
         return conversation, False
     pointer = d.origin(e.origin)
     conversation = d.conversation(pointer.conversation) if pointer is not None else None

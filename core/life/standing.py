@@ -76,7 +76,8 @@ def others(e: Reply, request: Request) -> Refusal | None:
     for name, value in e.answer.values.items() if isinstance(e.answer, Accepted) else ():
         before = request.given.get(name)
         if before is not None and before.by != e.person.id and not alike(before.value, value):
-            return Refusal("not_allowed", f"{name!r} was filled in by somebody else, only they can change it")
+            rule = "was filled in by somebody else, only they can change it"
+            return Refusal("not_allowed", f"{name!r} {rule}", {"field": name, "rule": rule})
     return None
 
 

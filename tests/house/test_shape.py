@@ -26,8 +26,8 @@ NOT_IN_NAMES = {
 }
 REDIS_DOORS = {"core/address.py", "core/wire.py", "core/cluster.py"}
 KEY_NAMES = {"core/keys.py", "core/store.py"}
-NOT_OURS_TO_NAME = {"data_received", "do_request"}
-"""Names that asyncio and a library of ours look for."""
+NOT_OURS_TO_NAME = {"data_received", "do_request", "get_route_handler"}
+"""Names that asyncio and libraries of ours look for."""
 
 
 def each(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:

@@ -49,6 +49,10 @@ class Script:
                 return "deployed"
             case "choose":
                 return await run.choose("Which one?", ["red", "green", "blue"])
+            case "other":
+                return await run.choose("Which one?", ["red"], allow_other=True)
+            case "number":
+                return str((await run.form("How many?", text_field("people", "People", format="integer")))["people"])
             case "text":
                 return await run.ask("What is your name?")
             case "twice":

@@ -79,10 +79,54 @@ async def test_bad_queries_are_refused(bare: Place, owner: User) -> None:
         _says_what_is_wrong(await owner.get(path, 422))
 
 
+async def test_a_refusal_names_what_the_caller_sent(place: Place, owner: User) -> None:
+    """A field of the body, a header, or the id in the path; and every 409 has one too."""
+    done, nobody = await owner.send("hello"), "0" * 14
+    await owner.until(done.run, "completed")
+    for field, id in (("conversation", "c0"), ("session", "c0"), ("pending_task", "r0"), ("reply_to", "q0")):
+        for wrong in (id, id + nobody):
+            body: dict[str, Json] = {"text": "hello", "conversation": done.conversation, field: wrong}
+            body = {"text": "hello", field: wrong} if field == "session" else body
+            _names(await owner.post("/v1/send", body, 404), field)
+    told = await owner.post(f"/v1/runs/{done.run}/revert", status=409)
+    assert (told["code"], told["state"]) == ("ended", "completed")
+    _names(told, "id")
+    said = await owner.send("restricted")
+    (card,) = await owner.asked(said.conversation)
+    answer = f"/v1/requests/{card['request']}/answer"
+    yes: dict[str, Json] = {"outcome": "accepted", "values": {"confirm": "once"}}
+    _names(await owner.post(answer, yes, 403), "code")
+    (of_batch,) = _results(await owner.post("/v1/requests/answers", {"answers": [{"request": "q0" + nobody, **yes}]}))
+    _names(of_batch, "request")
+    await owner.post(answer, {"outcome": "declined"}, key="k-1")
+    _names(await owner.accept(card["request"], "once", 409), "id")
+    _names(await owner.post(answer, yes, 409, key="k-1"), "Idempotency-Key")
+    reader = await place.user(scopes=("read", "send"))
+    _names(await reader.post("/v1/send", {"text": f"/cancel {said.run}"}, 403), "Authorization")
+
+
+def _results(told: dict[str, Json]) -> list[dict[str, Json]]:
+    results = told["results"]
+    assert isinstance(results, list)
+    found = [one["problem"] for one in results if isinstance(one, dict)]
+    return [one for one in found if isinstance(one, dict)]
+
+
+def _names(problem: dict[str, Json], field: str) -> None:
+    errors = problem.get("errors")
+    assert isinstance(errors, list), problem
+    assert [one["field"] for one in errors if isinstance(one, dict)] == [field], problem
+
+
 async def test_an_unknown_path_is_a_problem_too(bare: Place, owner: User) -> None:
     """As every error is."""
     for path in ("/v1/nothing", "/v1/runs", "/V1/me", "/v1/runs/r0/../../me2", "/docs", "/redoc"):
-        _says_what_is_wrong(await owner.get(path, 404))
+        found = await owner.get(path, 404)
+        assert found["code"] in ("not_found", "unknown")
+        _says_what_is_wrong(found)
+    assert (await owner.post("/v1/me", {}, 405))["code"] == "method_not_allowed"
+    broken = {"Content-Type": "multipart/form-data"}
+    assert plain(await owner.http.post("/v1/files", content=b"x", headers=broken), 400)["code"] == "broken_form"
 
 
 async def test_an_id_that_is_none_is_just_unknown(bare: Place, owner: User) -> None:

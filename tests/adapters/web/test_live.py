@@ -196,18 +196,43 @@ async def test_the_list_of_a_person_is_told_of_every_change(place: Place, owner:
         assert told["id"] == own.conversation
 
 
+WRONG = [
+    ("{", "frame", "must be JSON"),
+    ("[]", "frame", "must be an object"),
+    ('"x"', "frame", "must be an object"),
+    ("{}", "frame", "must have follow, unfollow or ping"),
+    ('{"follow": 1}', "follow", "must be text"),
+    ('{"follow": "nope"}', "follow", "must be the id of one of yours"),
+    ('{"do": "it"}', "do", "is no field of this call"),
+    ('{"after": -1}', "after", "must be at least 0"),
+    ('{"follow": "c0", "after": 1' + "0" * 400 + "}", "after", "must be at most 9007199254740992"),
+    ('{"ping": 1e400}', "ping", "must be a number or text"),
+    ('{"ping": {}}', "ping", "must be a number or text"),
+]
+
+
 async def test_a_socket_answers_pings_and_says_what_is_wrong_with_a_frame(bare: Place, owner: User) -> None:
     """Bad frames change nothing and end nothing."""
     async with owner.live() as page:
-        for wrong in ("{", "[]", '"x"', "{}", '{"follow": 1}', '{"follow": "nope"}', '{"do": "it"}', '{"after": -1}'):
+        for wrong, field, rule in WRONG:
             await page.send(wrong)
-            told = await heard(page, "error")
-            assert told["errors"], wrong
+            assert (await heard(page, "error"))["errors"] == [{"field": field, "rule": rule}], wrong
         await page.send('{"ping": 7}')
         assert (await heard(page, "pong"))["ping"] == 7
         await page.send("x" * 70_000)
         with pytest.raises(ConnectionClosed):
             await heard(page, "nothing")
+
+
+async def test_a_socket_for_a_token_that_may_not_read_is_refused_as_a_call_is(bare: Place, owner: User) -> None:
+    """403 with the scope that is missing; without any token 401."""
+    sender = await bare.user(scopes=("send",))
+    for user, status, code in ((sender, 403, b'"scope"'), (User(bare.url, "sayso_none"), 401, b'"who"')):
+        with pytest.raises(InvalidStatus) as refused:
+            await user.live()
+        assert refused.value.response.status_code == status
+        assert code in refused.value.response.body
+        await user.http.aclose()
 
 
 async def test_at_most_fifty_conversations_are_followed(bare: Place, owner: User) -> None:
