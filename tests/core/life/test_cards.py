@@ -233,8 +233,9 @@ def test_a_press_answers_and_its_repeat_hears_the_same(world: Play) -> None:
 
 def test_a_toggle_is_taken_back_and_a_repeated_update_toggles_once(world: Play) -> None:
     _, asked = world.waiting(MULTI, origin=HOME)
-    press(world, asked, "option", 0, key="u1")
-    press(world, asked, "option", 0, key="u1")
+    once = press(world, asked, "option", 0, key="u1")
+    assert isinstance(once, Answered)
+    assert press(world, asked, "option", 0, key="u1") == once
     press(world, asked, "option", 1, key="u2")
     assert world.request(asked).given["choice"].value == ["a", "b"]
     press(world, asked, "option", 0, key="u3")
