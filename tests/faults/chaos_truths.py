@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 
 from core import tree
@@ -41,6 +42,7 @@ class Truths:
         self.ends: dict[str, str] = {}
         self.processes = 0
         self.nobodys = 0
+        self._dead: set[tuple[str, str]] = set()
         self.approved: set[str] = set()
 
     # ── at any moment ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -48,8 +50,8 @@ class Truths:
     async def look(self) -> None:
         """An end is an end, and no effect happened without leave, or twice."""
         await self._find()
-        for run in self._known():
-            found = await self.broker.peek(run)
+        known = self._known()
+        for run, found in zip(known, await asyncio.gather(*map(self.broker.peek, known)), strict=True):
             if found is None:
                 home = self.people.homes.get(run)
                 assert home is None or home in self.people.deleted, f"{run} is lost, and nobody deleted it"
@@ -75,11 +77,15 @@ class Truths:
         here = self.people.target.parent / HERE
         begun = [line.split() for line in here.read_text("utf-8").splitlines()] if here.exists() else []
         self.processes = len(begun)
-        lives = {(str(pid), str(line.ticks)) for pid, line in tree.living()}
         found: dict[str, list[int]] = {}
         for run, pid, ticks in begun:
-            if (pid, ticks) in lives:
+            if (pid, ticks) in self._dead:
+                continue
+            line = tree.stat(int(pid))
+            if line is not None and str(line.ticks) == ticks and line.state not in tree.DEAD:
                 found.setdefault(run, []).append(int(pid))
+            else:
+                self._dead.add((pid, ticks))
         return found
 
     def _known(self) -> list[str]:
