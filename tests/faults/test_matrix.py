@@ -72,8 +72,6 @@ async def goes_there(cell: Cell) -> None:
         await cell.answer()
     await cell.wrote("here", 3 if cell.where == "approved" else 2)
     await cell.wrote("target")
-    if cell.where == "pausing":
-        assert (await cell.presses("pause", cell.world.one))["state"] == "pausing"
 
 
 async def goes_on(cell: Cell) -> None:
@@ -93,7 +91,9 @@ async def abort_stops_nothing(cell: Cell) -> None:
 
 
 async def ends(cell: Cell) -> None:
-    """The verb of a cell, wherever its run is."""
+    """The verb of a cell, wherever its run is; a deaf one is pausing for as long as it may end by itself."""
+    if cell.where == "pausing":
+        assert (await cell.presses("pause", cell.world.one))["state"] == "pausing"
     if cell.verb == "pause" and cell.where in ANSWERED:
         await abort_stops_nothing(cell)
     await cell.ends(at_once=cell.where in RESTS)
