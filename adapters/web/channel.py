@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
 from collections import deque
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -123,10 +122,8 @@ class Channel:
     async def last_word(self) -> Frame:
         """What a follower is told when the journal is not what it was."""
         if await self._there():
-            return frame("reset", {"conversation": self.conversation})
-        seq = self.seq + 1
-        told: dict[str, Json] = {"conversation": self.conversation, "seq": seq, "at": int(time.time() * 1_000)}
-        return frame("conversation.deleted", told, seq)
+            return await reset(self._broker, self.conversation)
+        return deleted(self.conversation, self.seq + 1, self._broker.store.now())
 
     async def read(self) -> None:
         """Read what is told, for as long as somebody follows."""
@@ -145,7 +142,7 @@ class Channel:
                     await hints.wait(LOOK)
         except Exception:  # noqa: BLE001  # the edge of the task: followers are told to begin again
             _log.exception("the reader of %s failed", self.conversation)
-            self._end(frame("reset", {"conversation": self.conversation}))
+            self._end(_reset(self.conversation, max(0, self.seq), self._broker.store.now()))
 
     async def _look(self) -> None:
         if self.seq < 0:
@@ -177,6 +174,23 @@ class Channel:
         if event.type == "message.completed" and isinstance(text := event.data.get("text"), str):
             plain["html"] = self._render(text)
         return frame(event.type, plain, seq)
+
+
+async def reset(broker: Broker, conversation: str) -> Frame:
+    """The word that what is known is not whole any more; its number is that of the journal's end.
+
+    Raises: `StoreError`.
+    """
+    return _reset(conversation, await broker.store.end("journal", conversation), broker.store.now())
+
+
+def _reset(conversation: str, seq: int, at: int) -> Frame:
+    return frame("reset", {"conversation": conversation, "seq": seq, "at": at}, seq)
+
+
+def deleted(conversation: str, seq: int, at: int) -> Frame:
+    """The word that a conversation is gone."""
+    return frame("conversation.deleted", {"conversation": conversation, "seq": seq, "at": at}, seq)
 
 
 def frame(type: str, plain: dict[str, Json], seq: int = 0) -> Frame:

@@ -24,7 +24,7 @@ from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from adapters.web.body import JsonRoute
-from adapters.web.channel import Frame, frame
+from adapters.web.channel import Frame, deleted, frame, reset
 from adapters.web.conversations import Parts, conversation_of
 from adapters.web.hub import Page
 from adapters.web.problems import Problem, invalid, of_store
@@ -32,7 +32,6 @@ from adapters.web.security import Reader, known_to, lacking, refuse, stranger
 from adapters.web.state import Web
 from adapters.web.wording import broken
 from core.errors import StoreError
-from core.model import Json
 
 router = APIRouter(prefix="/v1", tags=["live"], route_class=JsonRoute)
 MOST_FOLLOWED: Final = 50
@@ -139,8 +138,9 @@ async def _follow(web: Web, page: Page, id: str, after: int) -> Frame:
     try:
         found = await conversation_of(web, page.known, id)
     except Problem as problem:
-        if problem.status == 410:
-            return frame("conversation.deleted", {"conversation": id})
+        gone = await web.broker.deleted(id, page.known.person) if problem.status == 410 else None
+        if gone is not None:
+            return deleted(gone.id, after + 1, gone.changed_ms)
         raise Problem(
             problem.status,
             problem.code,
@@ -224,10 +224,9 @@ class EventStream(Response):
 
     async def _begin_again(self, send: Send) -> None:
         """Tell the program to load everything again, and go on from the journal's end as it is now."""
-        end = await self._web.broker.store.end("journal", self._conversation)
-        told: dict[str, Json] = {"conversation": self._conversation, "seq": end}
-        await send(_piece(_event(self._conversation, frame("reset", told, end))))
-        self._web.hub.follow(self._page, self._conversation, end)
+        last = await reset(self._web.broker, self._conversation)
+        await send(_piece(_event(self._conversation, last)))
+        self._web.hub.follow(self._page, self._conversation, last.seq)
 
 
 async def _gone(receive: Receive, page: Page) -> None:

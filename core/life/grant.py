@@ -79,10 +79,10 @@ def withdraw(d: Draft, e: Withdraw) -> Kept | Refusal:
     meant = d.run_now(e.run) if e.run is not None else None
     if e.run is not None and (meant is None or meant.conversation != conversation.id):
         return Refusal("unknown", "no such approval is remembered here; `/grants` lists them")
-    known = False
+    found: list[tuple[str, Grant]] = []
     for run in (meant,) if meant is not None else _unsettled(d, conversation):
         grants = tuple(grant for grant in run.grants if grant.digest != e.digest)
-        known = known or grants != run.grants
+        found += [("this task", grant) for grant in run.grants if grant.digest == e.digest]
         approvals = tuple(one for one in run.approvals if one.used or not _gave(one, e.digest))
         if grants != run.grants or approvals != run.approvals:
             d.save_run(run, grants=grants, approvals=approvals)
@@ -90,13 +90,23 @@ def withdraw(d: Draft, e: Withdraw) -> Kept | Refusal:
         grants = d.grants(conversation.id)
         left = tuple(grant for grant in grants.all if grant.digest != e.digest)
         if left != grants.all:
-            known = True
+            found += [("always", grant) for grant in grants.all if grant.digest == e.digest]
             d.put(("grants", conversation.id), Grants(all=left))
-    if not known:
+    if not found:
         return Refusal("unknown", "no such approval is remembered here; `/grants` lists them")
     d.save_conversation(conversation)
     note(d, "grant.removed", e.person, conversation, meant, where=e.via, digest=e.digest)
-    d.tell(conversation.id, "grant.removed", e.run, digest=e.digest, by=e.person.name or e.person.id)
+    scope, gone = found[-1]
+    d.tell(
+        conversation.id,
+        "grant.removed",
+        meant.id if meant is not None else None,
+        digest=e.digest,
+        tool=gone.tool,
+        arguments=gone.arguments,
+        scope=scope,
+        by=e.person.name or e.person.id,
+    )
     return Kept()
 
 

@@ -147,7 +147,8 @@ def pause_now(
     run = d.save_run(run, state="paused", cause=cause, error=error or run.error, resumed=False, urgent=0)
     d.want(Settle("stopping", run.id), Untimer("free", run.id))
     d.want(Timer("shrink", conversation.id, d.now + d.spans.journal_keep_ms))
-    d.tell(conversation.id, "run.paused", run.id, cause=cause, error=run.error, by=by.name or by.id if by else None)
+    who = by.name or by.id if by else None
+    d.tell(conversation.id, "run.paused", run.id, cause=cause, error=run.error, by=who, **facts(run))
     return Changed(run=run.id, state="paused")
 
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import random
+import re
+from pathlib import Path
 
 import httpx
 import pytest
@@ -13,6 +15,10 @@ from tests.adapters.web.sse import Stream, stream
 from tests.proves import proves
 from tests.waiting import wait_until
 
+BASE = {"type", "conversation", "seq", "at"}
+FACTS = {"stop_requested", "ended", "ended_by", "effects"}
+STOPS = ("run.pausing", "run.canceling", "run.paused", "run.canceled")
+DOCS = Path(__file__).parents[3] / "docs" / "api.md"
 EVENTS = 500
 CUTS = 20
 
@@ -50,9 +56,63 @@ async def test_an_id_of_another_place_is_told_to_begin_again(place: Place, owner
             snapshot = await owner.get(f"/v1/conversations/{one.conversation}")
             assert reset.plain["seq"] == snapshot["seq"]
             assert reset.id == f"{one.conversation}-{snapshot['seq']}"
+            assert set(reset.plain) == BASE
             again = await owner.send("hello", one.conversation)
             assert (await events.next()).plain["run"] == again.run
             await owner.until(again.run, "completed")
+
+
+async def test_every_frame_of_a_socket_says_where_and_when(bare: Place, owner: User) -> None:
+    """Also the last word on a journal that does not reach back so far, and on a conversation that is gone."""
+    said = await owner.send("hello")
+    async with owner.live() as page:
+        await page.send(f'{{"follow": "{said.conversation}", "after": 999}}')
+        reset = await heard(page, "reset")
+        snapshot = await owner.get(f"/v1/conversations/{said.conversation}")
+        assert (set(reset), reset["seq"]) == (BASE, snapshot["seq"])
+        await page.send(f'{{"follow": "{said.conversation}", "after": {snapshot["seq"]}}}')
+        await heard(page, "followed")
+        await owner.http.delete(f"/v1/conversations/{said.conversation}")
+        gone = await heard(page, "conversation.deleted")
+        assert (set(gone), gone["seq"]) == (BASE, int(str(snapshot["seq"])) + 1)
+        await page.send(f'{{"follow": "{said.conversation}", "after": {gone["seq"]}}}')
+        again = await heard(page, "conversation.deleted")
+        assert set(again) == BASE
+        assert isinstance(again["at"], int)
+
+
+async def test_events_say_what_the_page_on_the_api_says(place: Place, owner: User) -> None:
+    """Everything beside the fields that all have stands in its table, and what was taken back is named whole."""
+    rows = re.findall(r"^\| (`[a-z.`, ]+`) \| [^|]+ \| ([^|]*)\|$", DOCS.read_text(), re.M)
+    names = {name: set(re.findall(r"`(\w+)`", cell)) for row, cell in rows for name in re.findall(r"`([a-z.]+)`", row)}
+    said = await owner.send("delete build")
+    (card,) = await owner.asked(said.conversation)
+    await owner.accept(card["request"], "always")
+    await owner.until(said.run, "completed")
+    grants = (await owner.get(f"/v1/conversations/{said.conversation}/grants"))["grants"]
+    assert isinstance(grants, list)
+    (grant,) = [one for one in grants if isinstance(one, dict)]
+    await owner.http.delete(f"/v1/conversations/{said.conversation}/grants/{grant['digest']}")
+    stopped = await owner.send("tool x", said.conversation)
+    await place.script.at("x").wait()
+    await owner.send("meanwhile", said.conversation)
+    await owner.post(f"/v1/runs/{stopped.run}/pause", {"urgent": True})
+    await owner.until(stopped.run, "paused")
+    await owner.post(f"/v1/runs/{stopped.run}/cancel")
+    async with stream(owner, said.conversation) as events:
+        told = await events.until("run.canceled")
+    unsaid: set[str] = set()
+    for one in told:
+        facts = FACTS if one.type in STOPS else set[str]()
+        more = set(one.plain) - BASE - {"run"} - facts - names[one.type]
+        unsaid |= {f"{one.type} {name}" for name in more} if one.type != "request.opened" else set()
+        assert set(one.plain) >= BASE, one
+        assert "run" in one.plain or one.type == "grant.removed", one
+    assert unsaid == set()
+    by_type = {one.type: one.plain for one in told}
+    assert set(by_type["grant.removed"]) == BASE | names["grant.removed"]
+    assert set(by_type["run.paused"]) >= FACTS
+    assert {"stop_requested"} <= set(by_type["run.pausing"])
 
 
 async def test_a_stream_begins_where_the_snapshot_ended(place: Place, owner: User) -> None:
