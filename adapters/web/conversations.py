@@ -129,6 +129,7 @@ async def send(body: Send, web: Parts, who: Sender, key: Key) -> Result:
         pending_task=None if body.pending_task is None else known_id(body.pending_task, "run", "pending_task"),
         rights=frozenset(right for right in RIGHTS if right in who.scopes),
         deliver_to=body.deliver_to.strip() if body.deliver_to is not None else None,
+        surface=where(who),
     )
     result = await proving.said(web.broker, web.accounts, said)
     if isinstance(result, Refusal):

@@ -189,8 +189,11 @@ def _public(request: Request, answer: AnyAnswer) -> dict[str, Json]:
 
 
 def public(request: Request) -> dict[str, Json]:
-    """What may be told of a settled request's answer."""
-    return {} if request.answer is None else _public(request, request.answer)
+    """What may be told of a settled request's answer; of one whose values are forgotten not that there were none."""
+    if request.answer is None:
+        return {}
+    forgotten = isinstance(request.answer, Accepted) and request.mark not in (None, mark(request.answer))
+    return {} if forgotten else _public(request, request.answer)
 
 
 def blank(question: Question) -> Question:

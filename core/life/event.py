@@ -22,9 +22,9 @@ class Said:
     agent: whom a new conversation is with; with_agent: whom this text is for. agents: what `/agent` chooses from.
     people: who may talk in a group, as of now. rights: a token may lack some; `proof`: its last word was a good code.
     secret: the request that asks for the secret that was written, without its text; sealed: handle → sealed value.
-    deliver_to: the place where the questions of a run that this starts are shown, if not here. files: what is stored
-    of the attachments, by id; those that the person may use. heard: what people said among themselves where the place
-    grew from, for a run that begins here.
+    deliver_to: where the questions of a run that this starts are shown, if not here. files: what is stored of the
+    attachments, by id; those that the person may use. heard: what people said among themselves where the place grew
+    from, for a run that begins here. surface: where it was said, if its place does not tell: `api`, by a program.
     """
 
     origin: str
@@ -47,16 +47,17 @@ class Said:
     deliver_to: str | None = None
     files: Mapping[str, Handed] = field(default_factory=dict[str, Handed])
     heard: tuple[Line, ...] = ()
+    surface: str | None = None
 
     @property
     def via(self) -> str:
         """The surface where it was said; the dashboard shows conversations of others, too."""
-        return "chat" if self.conversation is not None else self.origin.split("-", 1)[0]
+        return self.surface or ("chat" if self.conversation is not None else self.origin.split("-", 1)[0])
 
     @property
     def seen_at(self) -> str | None:
         """The place whose cards this person sees; None on the dashboard, which shows everything itself."""
-        return None if self.via == "chat" else self.origin
+        return None if self.conversation is not None or self.origin.startswith("chat-") else self.origin
 
     def answering(self, id: str, answer: Accepted | Declined, *, proof: bool = False) -> Reply:
         """Make an answer of these words."""
@@ -248,10 +249,7 @@ class Forestall:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The work of a turn was seen to end. by: the step that ended it, or who says so.
-
-    worker: who held it; with it, a worker also lets go of a run that was deleted meanwhile.
-    """
+    """The work of a turn was seen to end. by: the step that ended it, or who says so. worker: who held it, lets go."""
 
     run: str
     fence: int

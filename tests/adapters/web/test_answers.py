@@ -249,3 +249,18 @@ async def test_a_form_keeps_what_was_filled_in_until_it_is_submitted(place: Plac
     await owner.post(f"{path}/answer", {"outcome": "accepted", "values": {}})
     await owner.until(said.run, "completed")
     assert (await owner.history(said.conversation))[-1]["text"] == "green"
+
+
+async def test_an_answer_by_words_says_whether_a_program_or_a_person_gave_it(place: Place, owner: User) -> None:
+    """A token is a program's, on any call; a late answer hears no empty values where a long text is forgotten."""
+    page = await place.browser()
+    for http, where in ((owner.http, "api"), (page, "chat")):
+        said = await owner.send("text please")
+        (card,) = await owner.asked(said.conversation)
+        body: dict[str, Json] = {"text": "Ann " * 2_000, "reply_to": card["request"]}
+        body["conversation"] = said.conversation
+        assert (await http.post("/v1/send", json=body)).json()["via"] == where
+        await owner.until(said.run, "completed")
+        late = await owner.accept(card["request"], "Bob", 409, field="text")
+        assert (late["code"], late["where"], late["outcome"]) == ("already_answered", where, "accepted")
+        assert "values" not in late
