@@ -230,11 +230,10 @@ class Incoming:
 
     async def _counts(self, deed: Wrote) -> bool:
         """Tell whether somebody's files can count where they were sent; they are not fetched otherwise."""
-        private = spot(deed.place).chat > 0
-        finds = self._desk.finds
-        return bool(deed.files) and await finds.may_hand(
-            deed.place, deed.person, private=private, reply_to=deed.reply_to
-        )
+        if not deed.files:
+            return False
+        private, finds = spot(deed.place).chat > 0, self._desk.finds
+        return await finds.may_hand(deed.place, deed.person, private=private, reply_to=deed.reply_to)
 
     async def _content(self, file: Attached) -> AsyncGenerator[bytes]:
         """A file's content, fetched when somebody wants it: of a stranger nobody does."""

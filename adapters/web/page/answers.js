@@ -10,8 +10,8 @@ import { refusal } from "./words.js";
  * @typedef {{state: "sending" | "failed" | "refused", key: string, body: any, words: string, field?: string}} OnItsWay
  */
 
-/** The field and the rule that a refusal names. @param {Problem} problem @returns {{field?: string, rule?: string}} */
-const wrong = (problem) => problem.standing.errors?.[0] ?? problem.standing;
+/** The field and the rule that a refused value breaks; a conflict is told in whole words. @param {Problem} problem @returns {{field?: string, rule?: string}} */
+const wrong = (problem) => problem.standing.code === "invalid" ? problem.standing.errors?.[0] ?? problem.standing : {};
 
 export class Answers extends EventTarget {
   /** Fires `change` (detail: the request's id); `answered` (detail: {request, result}); `standing` (detail: {request, standing}). */

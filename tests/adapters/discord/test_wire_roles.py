@@ -112,7 +112,7 @@ async def test_who_is_taken_off_the_list_does_nothing_more_to_their_own_task(red
         thread = await wire.thread(room, "to production")
         card = await wire.card("Deploy?", thread)
         await people.bind(f"dc-{room.id}", (OWNER.id,))
-        for label in ("Approve", "Deny", "Pause", "Cancel task"):
+        for label in ("Approve", "Deny", "Abort", "Cancel task"):
             told = len(wire.ann.notices)
             wire.ann.presses(card, label)
             await wait_until(lambda told=told: len(wire.ann.notices) > told)

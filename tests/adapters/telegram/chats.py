@@ -155,6 +155,7 @@ class Ears(Desk):
         self._chats = chats
         self.inbox = desk.inbox
         self.patience = desk.patience
+        self.finds = desk.finds
 
     async def text(
         self,
