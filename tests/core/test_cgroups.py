@@ -42,7 +42,7 @@ def existing() -> set[str]:
     return {str(one) for one in above.iterdir()} if above is not None else set()
 
 
-@pytest.mark.skipif(cgroups.home() is None, reason="no control group can be made here")
+@pytest.mark.skipif(cgroups.home() is None, reason="this is about a control group, and none can be made here")
 async def test_what_a_dead_worker_left_in_a_group_is_killed_and_the_group_goes(redis_url: str) -> None:
     """Not while its maker lives; nothing else names it, its run may be deleted."""
     maker = await asyncio.create_subprocess_exec(
@@ -58,7 +58,7 @@ async def test_what_a_dead_worker_left_in_a_group_is_killed_and_the_group_goes(r
     assert int(pid) not in {one for one, _ in tree.living()}
 
 
-@pytest.mark.skipif(cgroups.home() is None, reason="no control group can be made here")
+@pytest.mark.skipif(cgroups.home() is None, reason="this is about a control group, and none can be made here")
 async def test_whose_a_group_is_is_told_by_all_of_its_name() -> None:
     """A number that another process has now is no maker; of one in another pid namespace nothing is known from here."""
     above, gone = cgroups.home(), await asyncio.create_subprocess_exec("true")

@@ -244,14 +244,19 @@ def test_a_cancel_with_an_unproved_turn_waits_for_the_proof() -> None:
     assert play.run(turn.run).state == "canceled"
 
 
-def test_a_stop_whose_newest_turn_ends_first_frees_the_conversation() -> None:
-    """It waits only for the proof of the older turn, and that must not hold up the next run."""
+def two_turns(worker: str) -> tuple[Play, Delivered, Delivered]:
+    """A run whose first turn was not proved to have ended when it was resumed, and a second one, by this worker."""
     play = Play()
     first = play.at_work()
     play.stopped(first.run, "user_paused")
     play.later(play.spans.free_ms)
     play.resumed(first.run)
-    second = play.claimed(first.run, "w2")
+    return play, first, play.claimed(first.run, worker)
+
+
+def test_a_stop_whose_newest_turn_ends_first_frees_the_conversation() -> None:
+    """It waits only for the proof of the older turn, and that must not hold up the next run."""
+    play, first, second = two_turns("w2")
     play.stopped(first.run, "user_canceled")
     play.act(Ended(first.run, second.fence, "cooperative"))
     conversation = play.conversation(play.run(first.run).conversation)
@@ -263,24 +268,14 @@ def test_a_stop_whose_newest_turn_ends_first_frees_the_conversation() -> None:
 
 def test_a_worker_that_holds_two_turns_of_a_run_is_still_known_to_hold_it_when_one_ends() -> None:
     """Otherwise nobody would settle the run when the worker is lost."""
-    play = Play()
-    first = play.at_work()
-    play.stopped(first.run, "user_paused")
-    play.later(play.spans.free_ms)
-    play.resumed(first.run)
-    play.claimed(first.run, "w1")
+    play, first, _ = two_turns("w1")
     play.act(Ended(first.run, first.fence, "killed"))
     assert first.run in play.index("claims", "w1")
 
 
 def test_a_worker_that_holds_two_turns_of_a_run_is_still_to_stop_the_newer_one_when_the_older_ends() -> None:
     """The intent is owed until the last of them ended: a hint that was lost must not leave the newer one at work."""
-    play = Play()
-    first = play.at_work()
-    play.stopped(first.run, "user_paused")
-    play.later(play.spans.free_ms)
-    play.resumed(first.run)
-    second = play.claimed(first.run, "w1")
+    play, first, second = two_turns("w1")
     play.stopped(first.run, "user_canceled")
     play.act(Ended(first.run, first.fence, "killed"))
     assert first.run in play.index("stop", "w1")
@@ -458,12 +453,7 @@ def test_a_lost_worker_that_may_live_proves_nothing() -> None:
 
 def test_the_loss_of_one_worker_does_not_fence_the_turn_of_another() -> None:
     """An older turn's worker is lost while the newer one climbs its ladder: its 15 s are its own."""
-    play = Play()
-    first = play.at_work()
-    play.stopped(first.run, "user_paused")
-    play.later(play.spans.free_ms)
-    play.resumed(first.run)
-    second = play.claimed(first.run, "w2")
+    play, first, second = two_turns("w2")
     play.stopped(first.run, "user_canceled")
     play.sweep("w1", gone=False)
     run = play.run(first.run)
